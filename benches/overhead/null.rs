@@ -1,0 +1,156 @@
+//! A driver whose calls return at once: what is left is the crate's own time.
+
+#![allow(unsafe_code)] // vouches for the entry points
+
+use scoped_cuda::ffi::*;
+use scoped_cuda::{Driver, Result};
+use std::cell::Cell;
+use std::ffi::{CStr, c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
+use std::ptr;
+
+pub(crate) fn driver() -> Result<Driver> {
+    // SAFETY: the functions below have the signatures of cuda.h (a `&mut` is passed like a `*mut`, says the standard library's page
+    // on function pointers), and are part of this program. They do no work, so they do none wrongly.
+    unsafe { Driver::from_symbols(|name, _version| address(name)) }
+}
+
+/// Something to point at; each handle is the address of one.
+static OBJECT: u8 = 0;
+const ADDRESS: CUdeviceptr = 0x7000_0000_0000;
+
+fn handle() -> *mut c_void {
+    (&raw const OBJECT).cast_mut().cast()
+}
+
+thread_local! {
+    /// There is one context, so the depth is all there is to know about the thread's stack.
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The top of the thread's stack.
+fn current() -> CUcontext {
+    if DEPTH.get() == 0 {
+        CUcontext::NULL
+    } else {
+        CUcontext::from_ptr(handle())
+    }
+}
+
+/// The kernels are called `take1`, `take3`, ...: the number of parameters is in the name, and becomes the function's handle.
+fn function_named(name: &CStr) -> Option<CUfunction> {
+    let count: usize = name.to_str().ok()?.strip_prefix("take")?.parse().ok()?;
+    Some(CUfunction::from_ptr(ptr::without_provenance_mut(count)))
+}
+
+/// Offset and size of a parameter: an address first, 32-bit numbers after it.
+fn parameter(function: CUfunction, index: usize) -> Option<(usize, usize)> {
+    match index {
+        _ if index >= function.as_ptr().addr() => None,
+        0 => Some((0, 8)),
+        _ => Some((4 + 4 * index, 4)),
+    }
+}
+
+/// Defines the entry points, which succeed unless they return something else, and the table of their addresses. Out-parameters are
+/// `&mut`: the crate and the benchmark pass pointers to initialised values.
+macro_rules! entry_points {
+    ($($name:ident($($parameter:ident: $type:ty),*) $body:block)*) => {
+        $(#[allow(non_snake_case)] // cuda.h's name
+        extern "C" fn $name($($parameter: $type),*) -> CUresult {
+            $body
+            #[allow(unreachable_code)] // a body may return
+            CUresult::SUCCESS
+        })*
+
+        fn address(name: &str) -> *const c_void {
+            match name {
+                $(stringify!($name) => $name as *const c_void,)*
+                _ => ptr::null(),
+            }
+        }
+    };
+}
+
+#[rustfmt::skip]
+entry_points! {
+    cuInit(_flags: c_uint) {}
+    cuDriverGetVersion(version: &mut c_int) { *version = 13_000; }
+    cuGetErrorName(_error: CUresult, name: &mut *const c_char) { *name = c"CUDA_ERROR".as_ptr(); }
+    cuGetErrorString(_error: CUresult, text: &mut *const c_char) { *text = c"from the null driver".as_ptr(); }
+
+    cuDeviceGetCount(count: &mut c_int) { *count = 1; }
+    cuDeviceGet(device: &mut CUdevice, ordinal: c_int) { *device = ordinal; }
+    cuDeviceGetName(_name: *mut c_char, _length: c_int, _device: CUdevice) {}
+    cuDeviceGetUuid(_uuid: &mut CUuuid, _device: CUdevice) {}
+    cuDeviceTotalMem(bytes: &mut usize, _device: CUdevice) { *bytes = 1 << 30; }
+    cuDeviceGetAttribute(value: &mut c_int, _attribute: CUdevice_attribute, _device: CUdevice) { *value = 1024; }
+    cuDeviceGetPCIBusId(_id: *mut c_char, _length: c_int, _device: CUdevice) {}
+    cuDeviceCanAccessPeer(can: &mut c_int, _device: CUdevice, _peer: CUdevice) { *can = 0; }
+
+    cuDevicePrimaryCtxRetain(context: &mut CUcontext, _device: CUdevice) { *context = CUcontext::from_ptr(handle()); }
+    cuDevicePrimaryCtxRelease(_device: CUdevice) {}
+    cuCtxGetCurrent(context: &mut CUcontext) { *context = current(); }
+    cuCtxPushCurrent(_context: CUcontext) { DEPTH.set(DEPTH.get() + 1); }
+    cuCtxPopCurrent(context: &mut CUcontext) {
+        *context = current();
+        DEPTH.set(DEPTH.get().saturating_sub(1));
+    }
+    cuCtxGetId(_context: CUcontext, id: &mut c_ulonglong) { *id = 1; }
+    cuMemGetInfo(free: &mut usize, total: &mut usize) { (*free, *total) = (1 << 30, 1 << 30); }
+
+    cuMemPoolCreate(pool: &mut CUmemoryPool, _properties: &CUmemPoolProps) { *pool = CUmemoryPool::from_ptr(handle()); }
+    cuMemPoolDestroy(_pool: CUmemoryPool) {}
+    cuMemPoolSetAttribute(_pool: CUmemoryPool, _attribute: CUmemPool_attribute, _value: *mut c_void) {}
+    cuMemPoolSetAccess(_pool: CUmemoryPool, _access: &CUmemAccessDesc, _count: usize) {}
+    cuMemAllocFromPoolAsync(address: &mut CUdeviceptr, _bytes: usize, _pool: CUmemoryPool, _stream: CUstream) { *address = ADDRESS; }
+    cuMemFreeAsync(_address: CUdeviceptr, _stream: CUstream) {}
+    cuMemcpyHtoDAsync(_to: CUdeviceptr, _from: *const c_void, _bytes: usize, _stream: CUstream) {}
+    cuMemcpyDtoHAsync(_to: *mut c_void, _from: CUdeviceptr, _bytes: usize, _stream: CUstream) {}
+    cuMemcpyDtoDAsync(_to: CUdeviceptr, _from: CUdeviceptr, _bytes: usize, _stream: CUstream) {}
+    cuMemcpyPeerAsync(_to: CUdeviceptr, _to_context: CUcontext, _from: CUdeviceptr, _from_context: CUcontext, _bytes: usize, _stream: CUstream) {}
+    cuMemsetD8Async(_to: CUdeviceptr, _value: c_uchar, _count: usize, _stream: CUstream) {}
+    cuMemsetD16Async(_to: CUdeviceptr, _value: c_ushort, _count: usize, _stream: CUstream) {}
+    cuMemsetD32Async(_to: CUdeviceptr, _value: c_uint, _count: usize, _stream: CUstream) {}
+    cuMemAlloc(address: &mut CUdeviceptr, _bytes: usize) { *address = ADDRESS; }
+    cuMemFree(_address: CUdeviceptr) {}
+    cuMemHostAlloc(memory: &mut *mut c_void, bytes: usize, _flags: c_uint) { *memory = leaked(bytes); }
+    cuMemFreeHost(_memory: *mut c_void) {}
+
+    cuStreamCreate(stream: &mut CUstream, _flags: c_uint) { *stream = CUstream::from_ptr(handle()); }
+    cuStreamDestroy(_stream: CUstream) {}
+    cuStreamSynchronize(_stream: CUstream) {}
+    cuStreamQuery(_stream: CUstream) {}
+    cuStreamWaitEvent(_stream: CUstream, _event: CUevent, _flags: c_uint) {}
+    cuEventCreate(event: &mut CUevent, _flags: c_uint) { *event = CUevent::from_ptr(handle()); }
+    cuEventDestroy(_event: CUevent) {}
+    cuEventRecord(_event: CUevent, _stream: CUstream) {}
+
+    cuModuleLoadDataEx(module: &mut CUmodule, _image: *const c_void, _count: c_uint, _options: *mut CUjit_option, _values: *mut *mut c_void) {
+        *module = CUmodule::from_ptr(handle());
+    }
+    cuModuleUnload(_module: CUmodule) {}
+    cuModuleGetFunction(function: &mut CUfunction, _module: CUmodule, name: *const c_char) {
+        // SAFETY: callers pass NUL-terminated names.
+        match function_named(unsafe { CStr::from_ptr(name) }) {
+            Some(named) => *function = named,
+            None => return CUresult::NOT_FOUND,
+        }
+    }
+    cuFuncGetAttribute(value: &mut c_int, _attribute: CUfunction_attribute, _function: CUfunction) { *value = 1024; }
+    cuFuncGetParamInfo(function: CUfunction, index: usize, offset: &mut usize, size: &mut usize) {
+        match parameter(function, index) {
+            Some(found) => (*offset, *size) = found,
+            None => return CUresult::INVALID_VALUE,
+        }
+    }
+    cuLaunchKernel(
+        _function: CUfunction, _grid_x: c_uint, _grid_y: c_uint, _grid_z: c_uint, _block_x: c_uint, _block_y: c_uint, _block_z: c_uint,
+        _shared_bytes: c_uint, _stream: CUstream, _parameters: *mut *mut c_void, _extra: *mut *mut c_void
+    ) {}
+}
+
+/// Zeroed host memory for a program that soon ends.
+fn leaked(bytes: usize) -> *mut c_void {
+    // 64-bit words, so that it is aligned as any allocation of the driver's.
+    Vec::leak(vec![0u64; bytes.div_ceil(8)]).as_mut_ptr().cast()
+}

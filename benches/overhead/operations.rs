@@ -1,0 +1,341 @@
+//! The operations, each through the crate and through the raw driver.
+
+#![allow(unsafe_code)] // the raw side, and launches
+
+use crate::measure::{Comparison, Goal, Plan, Sample, repeat};
+use crate::raw::{OldAllocator, PinnedNumber, RawPool, succeed};
+use scoped_cuda::ffi::{
+    CU_EVENT_DISABLE_TIMING, CU_STREAM_NON_BLOCKING, CUcontext, CUevent, CUfunction, CUstream,
+    Symbols,
+};
+use scoped_cuda::{Context, InOut, LaunchConfig, Module, Result, Stream, scope};
+use std::ffi::c_void;
+use std::fmt::Write;
+use std::hint::black_box;
+use std::ptr;
+
+/// One row of the table.
+pub(crate) struct Operation {
+    pub(crate) name: &'static str,
+    /// Operations between two waits on a real driver: few enough that its queue never makes the caller wait.
+    pub(crate) batch: usize,
+    pub(crate) goal: Goal,
+    pub(crate) measure: fn(&Lab<'_>, Plan) -> Result<Comparison>,
+}
+
+const MIB: usize = 1 << 20;
+
+#[rustfmt::skip]
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation { name: "launch, 1 argument",            batch: 200, goal: Goal::Thin,        measure: launch_1 },
+    Operation { name: "launch, 3 arguments",           batch: 200, goal: Goal::Thin,        measure: launch_3 },
+    Operation { name: "launch, 8 arguments",           batch: 200, goal: Goal::Thin,        measure: launch_8 },
+    Operation { name: "launch, 16 arguments",          batch: 200, goal: Goal::Thin,        measure: launch_16 },
+    Operation { name: "fill, 4 B",                     batch: 200, goal: Goal::Thin,        measure: |lab, plan| fill(lab, plan, 4) },
+    Operation { name: "fill, 1 MiB",                   batch: 200, goal: Goal::Thin,        measure: |lab, plan| fill(lab, plan, MIB) },
+    Operation { name: "copy device to device, 4 B",    batch: 200, goal: Goal::Thin,        measure: copy },
+    Operation { name: "write, 4 B, pageable",          batch: 200, goal: Goal::Thin,        measure: |lab, plan| write(lab, plan, &[7]) },
+    Operation { name: "write, 4 B, pinned",            batch: 200, goal: Goal::Thin,        measure: write_pinned },
+    Operation { name: "hand-over, there and back",     batch: 100, goal: Goal::Informative, measure: hand_over },
+    Operation { name: "empty scope / synchronise",     batch: 100, goal: Goal::Informative, measure: empty_scope },
+    Operation { name: "alloc + free 256 B / pool",     batch: 50,  goal: Goal::Informative, measure: |lab, plan| pool(lab, plan, 256) },
+    Operation { name: "alloc + free 1 MiB / pool",     batch: 50,  goal: Goal::Informative, measure: |lab, plan| pool(lab, plan, MIB) },
+    Operation { name: "alloc + free 64 MiB / pool",    batch: 50,  goal: Goal::Informative, measure: |lab, plan| pool(lab, plan, 64 * MIB) },
+    Operation { name: "alloc + free 256 B / cuMemAlloc",  batch: 20, goal: Goal::Faster(8.0), measure: |lab, plan| old(lab, plan, 256) },
+    Operation { name: "alloc + free 1 MiB / cuMemAlloc",  batch: 20, goal: Goal::Faster(8.0), measure: |lab, plan| old(lab, plan, MIB) },
+    Operation { name: "alloc + free 64 MiB / cuMemAlloc", batch: 20, goal: Goal::Faster(8.0), measure: |lab, plan| old(lab, plan, 64 * MIB) },
+    Operation { name: "stream create + drop (raw: no event)", batch: 20, goal: Goal::Informative, measure: stream },
+    Operation { name: "with_device (raw: no pool, no stream)", batch: 5, goal: Goal::Informative, measure: with_device },
+];
+
+/// What the operations work with. Both sides use the same streams, one after the other.
+pub(crate) struct Lab<'ctx> {
+    ctx: Context<'ctx>,
+    symbols: &'static Symbols,
+    stream: Stream<'ctx>,
+    other: Stream<'ctx>,
+    module: Module<'ctx>,
+}
+
+impl<'ctx> Lab<'ctx> {
+    pub(crate) fn new(ctx: Context<'ctx>) -> Result<Self> {
+        let (stream, other) = (ctx.stream()?, ctx.stream()?);
+        let module = ctx.load_ptx(&ptx(&[1, 3, 8, 16]))?;
+        Ok(Self {
+            ctx,
+            symbols: ctx.driver().symbols(),
+            stream,
+            other,
+            module,
+        })
+    }
+
+    /// Measures `n` raw operations on the stream, then waits for it. The crate's scope does so by itself; neither wait is measured.
+    fn queue(&self, n: usize, raw: impl FnMut() -> Result<()>) -> Result<Sample> {
+        let sample = repeat(n, raw)?;
+        // SAFETY: the stream is live.
+        succeed(unsafe { (self.symbols.cuStreamSynchronize)(self.stream.as_raw()) })?;
+        Ok(sample)
+    }
+}
+
+/// Kernels `take1`, `take3`, ... that return at once; each takes an address and 32-bit numbers.
+fn ptx(counts: &[usize]) -> String {
+    let mut text = String::from(".version 7.0\n.target sm_75\n.address_size 64\n");
+    for count in counts {
+        let numbers: String = (1..*count).map(|n| format!(", .param .u32 p{n}")).collect();
+        let _ = writeln!(
+            text,
+            ".visible .entry take{count}(.param .u64 p0{numbers}) {{ ret; }}"
+        );
+    }
+    text
+}
+
+/// A number of elements that the compiler does not know.
+fn elements() -> usize {
+    black_box(1024)
+}
+
+/// Measures launches: one function per parameter list, since tuples of different lengths have no function in common.
+macro_rules! launches {
+    ($($function:ident $kernel:literal ($($value:ident: $type:ty),*);)*) => {$(
+        fn $function(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
+            let kernel = lab.module.kernel::<(InOut<f32>, $($type,)*)>($kernel)?;
+            let mut memory = lab.ctx.zeros::<f32>(elements())?;
+            let address = memory.as_raw();
+            $(let $value = black_box(<$type>::default());)*
+            let raw = || {
+                let mut pointers = [pointer_to(&address), $(pointer_to(&$value)),*];
+                // SAFETY: there is a pointer for each parameter of the kernel, to a value of its size.
+                unsafe { launch_raw(lab, kernel.as_raw(), &mut pointers) }
+            };
+            plan.compare(
+                |n| lab.queue(n, raw),
+                |n| lab.stream.scope(|s| {
+                    let mut memory = s.lend(&mut memory);
+                    repeat(n, || {
+                        let config = LaunchConfig::for_elements(elements());
+                        // SAFETY: the kernel touches nothing.
+                        unsafe { s.launch(&kernel, config, (&mut memory, $($value,)*)) }
+                    })
+                }),
+            )
+        }
+    )*};
+}
+
+launches! {
+    launch_1 "take1" ();
+    launch_3 "take3" (a: u32, b: u32);
+    launch_8 "take8" (a: u32, b: u32, c: u32, d: u32, e: u32, f: u32, g: u32);
+    launch_16 "take16" (
+        a: u32, b: u32, c: u32, d: u32, e: u32, f: u32, g: u32, h: u32, i: u32, j: u32, k: u32, l: u32, m: u32, o: u32, p: u32
+    );
+}
+
+fn pointer_to<T>(value: &T) -> *mut c_void {
+    ptr::from_ref(value).cast_mut().cast()
+}
+
+/// # Safety
+/// `pointers` has one for each parameter of `function`, to a value of its size; the kernel touches nothing.
+#[inline]
+unsafe fn launch_raw(
+    lab: &Lab<'_>,
+    function: CUfunction,
+    pointers: &mut [*mut c_void],
+) -> Result<()> {
+    let blocks = elements().div_ceil(256) as u32;
+    let (pointers, stream, extra) = (pointers.as_mut_ptr(), lab.stream.as_raw(), ptr::null_mut());
+    // SAFETY: function and stream are live and of one context; the rest is the caller's promise.
+    let code = unsafe {
+        (lab.symbols.cuLaunchKernel)(
+            function, blocks, 1, 1, 256, 1, 1, 0, stream, pointers, extra,
+        )
+    };
+    succeed(code)
+}
+
+fn fill(lab: &Lab<'_>, plan: Plan, bytes: usize) -> Result<Comparison> {
+    let count = bytes / size_of::<u32>();
+    let mut memory = lab.ctx.zeros::<u32>(count)?;
+    let (address, stream) = (memory.as_raw(), lab.stream.as_raw());
+    let raw = || {
+        // SAFETY: the memory has `count` numbers and is the benchmark's.
+        succeed(unsafe { (lab.symbols.cuMemsetD32Async)(address, 7, count, stream) })
+    };
+    let ours = |n| {
+        lab.stream.scope(|s| {
+            let mut memory = s.lend(&mut memory);
+            repeat(n, || s.fill(&mut memory, 7))
+        })
+    };
+    plan.compare(|n| lab.queue(n, raw), ours)
+}
+
+fn copy(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
+    let (source, mut destination) = (lab.ctx.zeros::<u32>(1)?, lab.ctx.zeros::<u32>(1)?);
+    let (from, to, stream) = (source.as_raw(), destination.as_raw(), lab.stream.as_raw());
+    let raw = || {
+        // SAFETY: both have 4 bytes and are the benchmark's.
+        succeed(unsafe { (lab.symbols.cuMemcpyDtoDAsync)(to, from, 4, stream) })
+    };
+    let ours = |n| {
+        lab.stream.scope(|s| {
+            let mut destination = s.lend(&mut destination);
+            repeat(n, || s.copy(&source, &mut destination))
+        })
+    };
+    plan.compare(|n| lab.queue(n, raw), ours)
+}
+
+fn write(lab: &Lab<'_>, plan: Plan, host: &[u32]) -> Result<Comparison> {
+    let mut memory = lab.ctx.zeros::<u32>(host.len())?;
+    let (to, from, bytes) = (memory.as_raw(), host.as_ptr().cast(), size_of_val(host));
+    let stream = lab.stream.as_raw();
+    let raw = || {
+        // SAFETY: both have `bytes`; `host` stays borrowed until `queue` has waited.
+        succeed(unsafe { (lab.symbols.cuMemcpyHtoDAsync)(to, from, bytes, stream) })
+    };
+    let ours = |n| {
+        lab.stream.scope(|s| {
+            let mut memory = s.lend(&mut memory);
+            repeat(n, || s.write(host, &mut memory))
+        })
+    };
+    plan.compare(|n| lab.queue(n, raw), ours)
+}
+
+fn write_pinned(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
+    let host = PinnedNumber::new(lab.ctx.driver());
+    write(lab, plan, host.as_slice())
+}
+
+fn hand_over(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
+    let mut memory = lab.ctx.zeros::<u32>(1)?;
+    let mut event = CUevent::NULL;
+    // SAFETY: the out-pointer is valid for the call, and the lab's context is current.
+    succeed(unsafe { (lab.symbols.cuEventCreate)(&raw mut event, CU_EVENT_DISABLE_TIMING) })?;
+    let (stream, other) = (lab.stream.as_raw(), lab.other.as_raw());
+    let raw = || {
+        order_raw(lab, event, stream, other)?;
+        order_raw(lab, event, other, stream)
+    };
+    let comparison = plan.compare(
+        |n| lab.queue(n, raw),
+        |n| {
+            scope(|scope| {
+                scope.on(&lab.stream, |a| {
+                    scope.on(&lab.other, |b| {
+                        let mut home = Some(a.lend(&mut memory));
+                        repeat(n, || {
+                            if let Some(memory) = home.take() {
+                                home = Some(a.take(b, b.take(a, memory)?)?);
+                            }
+                            Ok(())
+                        })
+                    })
+                })
+            })
+        },
+    );
+    // SAFETY: live, and not used afterwards.
+    succeed(unsafe { (lab.symbols.cuEventDestroy)(event) })?;
+    comparison
+}
+
+/// Makes stream `after` wait for what `before` has been given.
+#[inline]
+fn order_raw(lab: &Lab<'_>, event: CUevent, before: CUstream, after: CUstream) -> Result<()> {
+    // SAFETY: event and streams are live, of one context.
+    succeed(unsafe { (lab.symbols.cuEventRecord)(event, before) })?;
+    // SAFETY: as above.
+    succeed(unsafe { (lab.symbols.cuStreamWaitEvent)(after, event, 0) })
+}
+
+fn empty_scope(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
+    let raw = || {
+        // SAFETY: the stream is live.
+        succeed(unsafe { (lab.symbols.cuStreamSynchronize)(lab.stream.as_raw()) })
+    };
+    plan.compare(
+        |n| repeat(n, raw),
+        |n| repeat(n, || lab.stream.scope(|_| Ok(()))),
+    )
+}
+
+/// An allocation at rest: usable on every stream when it returns.
+fn allocate(lab: &Lab<'_>, bytes: usize) -> Result<()> {
+    lab.ctx.uninit::<u8>(bytes).map(drop)
+}
+
+/// Against the same three calls on a pool like the crate's.
+fn pool(lab: &Lab<'_>, plan: Plan, bytes: usize) -> Result<Comparison> {
+    let pool = RawPool::new(lab.symbols, lab.ctx.device().as_raw())?;
+    let stream = lab.stream.as_raw();
+    let raw = || {
+        let mut address = 0;
+        // SAFETY: pool and stream are live, the out-pointer is valid for the call.
+        succeed(unsafe {
+            (lab.symbols.cuMemAllocFromPoolAsync)(&raw mut address, bytes, pool.raw, stream)
+        })?;
+        // SAFETY: the stream is live.
+        succeed(unsafe { (lab.symbols.cuStreamSynchronize)(stream) })?;
+        // SAFETY: just allocated, and not used afterwards.
+        succeed(unsafe { (lab.symbols.cuMemFreeAsync)(address, stream) })
+    };
+    plan.compare(
+        |n| lab.queue(n, raw),
+        |n| repeat(n, || allocate(lab, bytes)),
+    )
+}
+
+/// Against `cuMemAlloc` and `cuMemFree`.
+fn old(lab: &Lab<'_>, plan: Plan, bytes: usize) -> Result<Comparison> {
+    let old = OldAllocator::of(lab.ctx.driver());
+    let raw = || {
+        let mut address = 0;
+        // SAFETY: the lab's context is current, the out-pointer is valid for the call.
+        succeed(unsafe { (old.allocate)(&raw mut address, bytes) })?;
+        // SAFETY: just allocated, and not used afterwards.
+        succeed(unsafe { (old.free)(address) })
+    };
+    plan.compare(|n| repeat(n, raw), |n| repeat(n, || allocate(lab, bytes)))
+}
+
+fn stream(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
+    let raw = || {
+        let mut stream = CUstream::NULL;
+        // SAFETY: the lab's context is current, the out-pointer is valid for the call.
+        succeed(unsafe { (lab.symbols.cuStreamCreate)(&raw mut stream, CU_STREAM_NON_BLOCKING) })?;
+        // SAFETY: just created, and not used afterwards.
+        succeed(unsafe { (lab.symbols.cuStreamDestroy)(stream) })
+    };
+    plan.compare(
+        |n| repeat(n, raw),
+        |n| repeat(n, || lab.ctx.stream().map(drop)),
+    )
+}
+
+/// Of a device whose context is retained already, by the lab.
+fn with_device(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
+    let (driver, device) = (lab.ctx.driver(), lab.ctx.device());
+    let raw = || {
+        let mut context = CUcontext::NULL;
+        // SAFETY: the out-pointer is valid for the call.
+        succeed(unsafe {
+            (lab.symbols.cuDevicePrimaryCtxRetain)(&raw mut context, device.as_raw())
+        })?;
+        // SAFETY: retained.
+        succeed(unsafe { (lab.symbols.cuCtxPushCurrent)(context) })?;
+        // SAFETY: pops what was pushed; the out-pointer is valid for the call.
+        succeed(unsafe { (lab.symbols.cuCtxPopCurrent)(&raw mut context) })?;
+        // SAFETY: gives back the retain of this closure.
+        succeed(unsafe { (lab.symbols.cuDevicePrimaryCtxRelease)(device.as_raw()) })
+    };
+    plan.compare(
+        |n| repeat(n, raw),
+        |n| repeat(n, || driver.with_device(device.ordinal(), |_| Ok(()))),
+    )
+}

@@ -1,0 +1,85 @@
+//! SAXPY over a million elements through the whole crate: `cargo run --example quickstart`.
+//!
+//! Uses the real driver when the machine has one with a device, else the simulated one, and says which.
+
+#![allow(unsafe_code)] // launches a kernel
+
+use scoped_cuda::sim::Simulation;
+use scoped_cuda::{Driver, In, InOut, LaunchConfig, Result};
+use std::time::Instant;
+
+/// Written by hand; `saxpy.cu` is the same kernel in CUDA C++.
+const PTX: &str = include_str!("saxpy.ptx");
+const N: usize = 1_000_000;
+const A: f32 = 2.5;
+
+fn main() -> Result<()> {
+    let driver = real_driver().map_or_else(simulated_driver, Ok)?;
+    let x: Vec<f32> = (0..N).map(|i| i as f32 * 0.5).collect();
+    let mut y: Vec<f32> = (0..N).map(|i| 1.0 / (i + 1) as f32).collect();
+    let expected: Vec<f32> = x.iter().zip(&y).map(|(x, y)| A.mul_add(*x, *y)).collect();
+
+    let elapsed = driver.with_device(0, |ctx| {
+        println!(
+            "device: {}, driver: CUDA {}",
+            ctx.device().name()?,
+            driver.version()
+        );
+        let saxpy = ctx
+            .load_ptx(PTX)?
+            .kernel::<(In<f32>, InOut<f32>, f32, u32)>("saxpy")?;
+        let stream = ctx.stream()?;
+        let start = Instant::now();
+        let device_x = ctx.upload(&x)?;
+        let mut device_y = ctx.upload(&y)?;
+        stream.scope(|s| {
+            let mut device_y = s.lend(&mut device_y);
+            let config = LaunchConfig::for_elements(N);
+            // SAFETY: `saxpy` reads x and updates y at indices below n, and both have n elements.
+            unsafe { s.launch(&saxpy, config, (&device_x, &mut device_y, A, N as u32)) }?;
+            s.read(&device_y, &mut y)
+        })?;
+        Ok(start.elapsed())
+    })?;
+
+    let error = y
+        .iter()
+        .zip(&expected)
+        .map(|(y, e)| (y - e).abs())
+        .fold(0.0, f32::max);
+    println!("y = a * x + y over {N} elements, copies included: {elapsed:.2?}");
+    println!("largest error: {error}");
+    assert_eq!(y, expected, "every element is exact: both sides round once");
+    Ok(())
+}
+
+/// The machine's driver, if there is one with a device.
+fn real_driver() -> Option<Driver> {
+    match Driver::load().and_then(|driver| Ok((driver, driver.device_count()?))) {
+        Ok((_, 0)) => println!("there is a CUDA driver, but no device"),
+        Ok((driver, _)) => {
+            println!("using the real driver");
+            return Some(driver);
+        }
+        Err(error) => println!("{error}"),
+    }
+    None
+}
+
+/// A simulated machine, on which the kernel is a Rust function.
+fn simulated_driver() -> Result<Driver> {
+    println!("using the simulated driver: same program, no GPU");
+    let driver = Driver::simulated(Simulation::default())?;
+    if let Some(machine) = driver.machine() {
+        machine.kernel("saxpy", |call| {
+            let (a, n) = (call.scalar::<f32>(2), call.scalar::<u32>(3) as usize);
+            let x = call.load_n::<f32>(0, n);
+            call.update::<f32>(1, |y| {
+                y.iter_mut()
+                    .zip(&x)
+                    .for_each(|(y, x)| *y = a.mul_add(*x, *y))
+            });
+        });
+    }
+    Ok(driver)
+}

@@ -1,0 +1,368 @@
+//! The context token, and the scope that owns what is behind it.
+
+#![allow(unsafe_code)] // releases what it retained, asks for the context's id
+
+use crate::attribute::Attribute;
+use crate::current::Entered;
+use crate::device::Device;
+use crate::driver::Driver;
+use crate::error::{Error, Result};
+use crate::ffi::{CUcontext, CUresult, CUstream, calls};
+use crate::kernel::Module;
+use crate::memory::{Buffer, Pool};
+use crate::stream::Stream;
+use crate::transfer::Transfer;
+use crate::{current, wait};
+use bytemuck::Pod;
+use generativity::{Id, make_guard};
+use std::fmt;
+use std::mem::MaybeUninit;
+
+/// The token that a `with_device` scope hands to its closure: everything on the device is made from it.
+///
+/// `'ctx` is a *brand*: an invariant lifetime that no other call of `with_device` can have. It does two things at once.
+/// As a lifetime it ends with the closure, so nothing made from the context outlives it. As a name it is unique, so an object of one
+/// context is a different type from an object of another, and mixing them does not compile.
+///
+/// The token is `Copy`, `Send` and `Sync`: scoped threads use it as they are.
+///
+/// ```
+/// # use scoped_cuda::{Driver, sim::Simulation};
+/// # let driver = Driver::simulated(Simulation::default())?;
+/// let sum: f32 = driver.with_device(0, |ctx| {
+///     let buffer = ctx.upload(&[1.0f32, 2.0, 3.0])?;
+///     Ok(buffer.to_vec()?.iter().sum())
+/// })?;
+/// assert_eq!(sum, 6.0);
+/// # Ok::<(), scoped_cuda::Error>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Context<'ctx> {
+    state: &'ctx ContextState,
+    _brand: Id<'ctx>,
+}
+
+static_assertions::assert_eq_size!(Context<'static>, usize);
+static_assertions::assert_impl_all!(Context<'static>: Copy, Send, Sync);
+
+impl<'ctx> Context<'ctx> {
+    /// The device of this context.
+    #[must_use]
+    pub fn device(self) -> Device {
+        self.state.device
+    }
+
+    /// The driver of this context.
+    #[must_use]
+    pub fn driver(self) -> Driver {
+        self.state.driver
+    }
+
+    /// Free memory of the device in bytes, at this moment, for all processes (`cuMemGetInfo`).
+    ///
+    /// What this context's pool holds in reserve counts as used.
+    ///
+    /// # Errors
+    /// What the driver returns.
+    pub fn free_memory(self) -> Result<usize> {
+        current::bind(self.state, || calls::mem_get_info(self.driver())).map(|(free, _total)| free)
+    }
+
+    /// A new stream (`cuStreamCreate`, non-blocking).
+    ///
+    /// # Errors
+    /// What the driver returns.
+    ///
+    /// ```
+    /// # use scoped_cuda::{Driver, sim::Simulation};
+    /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
+    /// let stream = ctx.stream()?;
+    /// let mut buffer = ctx.zeros::<u32>(4)?;
+    /// stream.scope(|s| s.fill(&mut s.lend(&mut buffer), 7))?;
+    /// assert_eq!(buffer.to_vec()?, [7; 4]);
+    /// # Ok(()) })?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
+    pub fn stream(self) -> Result<Stream<'ctx>> {
+        Stream::new(self)
+    }
+
+    /// Device memory for `len` elements, all bytes zero; at rest when it returns (`cuMemAllocFromPoolAsync`, `cuMemsetD8Async`).
+    ///
+    /// `len` may be 0: that makes no driver call.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`], or what the driver returns.
+    pub fn zeros<T: Pod>(self, len: usize) -> Result<Buffer<'ctx, T>> {
+        Buffer::zeros(self, len)
+    }
+
+    /// Device memory for `len` elements, each `value`; at rest when it returns.
+    ///
+    /// Elements of 1, 2 and 4 bytes are written by the device (`cuMemsetD8Async` and its kin), others are uploaded.
+    ///
+    /// # Errors
+    /// As [`zeros`](Self::zeros).
+    pub fn filled<T: Pod>(self, len: usize, value: T) -> Result<Buffer<'ctx, T>> {
+        Buffer::filled(self, len, value)
+    }
+
+    /// Device memory with a copy of `host`; at rest when it returns (`cuMemcpyHtoDAsync` on the context's own stream, which is waited
+    /// for).
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] or what the driver returns.
+    pub fn upload<T: Pod>(self, host: &[T]) -> Result<Buffer<'ctx, T>> {
+        Buffer::upload(self, host)
+    }
+
+    /// Device memory for `len` elements whose content is whatever was there before.
+    ///
+    /// The element type says so: a `Buffer<MaybeUninit<T>>` cannot be read. See [`Buffer::assume_init`].
+    ///
+    /// # Errors
+    /// As [`zeros`](Self::zeros).
+    pub fn uninit<T: Pod>(self, len: usize) -> Result<Buffer<'ctx, MaybeUninit<T>>> {
+        Buffer::uninit(self, len)
+    }
+
+    /// Compiles and loads PTX text for this device (`cuModuleLoadDataEx`).
+    ///
+    /// # Errors
+    /// [`Error::BadPtx`] with the JIT's log, or what the driver returns.
+    pub fn load_ptx(self, ptx: &str) -> Result<Module<'ctx>> {
+        Module::from_ptx(self, ptx)
+    }
+
+    /// Permission to copy from this context to `dst`: direct when the devices have peer access, else staged through the host.
+    ///
+    /// [`Transfer::direct`] and [`Transfer::staged`] choose explicitly.
+    ///
+    /// # Errors
+    /// What the driver returns.
+    pub fn transfer_to<'dst>(self, dst: Context<'dst>) -> Result<Transfer<'ctx, 'dst>> {
+        Transfer::new(self, dst)
+    }
+
+    /// The driver's handle, for calls to other libraries. It is live while `'ctx` is.
+    #[must_use]
+    pub fn as_raw(self) -> CUcontext {
+        self.state.raw
+    }
+
+    #[inline]
+    pub(crate) fn state(self) -> &'ctx ContextState {
+        self.state
+    }
+}
+
+impl fmt::Debug for Context<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Context(device {})", self.state.device.ordinal())
+    }
+}
+
+/// What is behind a token: the retained context with its pool, its service stream and the limits of its device.
+pub(crate) struct ContextState {
+    driver: Driver,
+    device: Device,
+    raw: CUcontext,
+    /// Tells this context from a later one with the same handle.
+    id: u64,
+    limits: LaunchLimits,
+    pool: Pool,
+    /// The stream of operations that are complete when they return.
+    service: CUstream,
+}
+
+/// What the device allows in a launch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LaunchLimits {
+    pub(crate) grid: [u32; 3],
+    pub(crate) block: [u32; 3],
+    pub(crate) threads_per_block: u32,
+    pub(crate) shared_bytes: u32,
+}
+
+impl LaunchLimits {
+    fn of(device: Device) -> Result<Self> {
+        let limit = |attribute| {
+            device
+                .attribute(attribute)
+                .map(|value| u32::try_from(value).unwrap_or(0))
+        };
+        Ok(Self {
+            grid: [
+                limit(Attribute::MaxGridDimX)?,
+                limit(Attribute::MaxGridDimY)?,
+                limit(Attribute::MaxGridDimZ)?,
+            ],
+            block: [
+                limit(Attribute::MaxBlockDimX)?,
+                limit(Attribute::MaxBlockDimY)?,
+                limit(Attribute::MaxBlockDimZ)?,
+            ],
+            threads_per_block: limit(Attribute::MaxThreadsPerBlock)?,
+            shared_bytes: limit(Attribute::MaxSharedMemoryPerBlock)?,
+        })
+    }
+}
+
+impl ContextState {
+    /// `raw` is retained and current.
+    fn open(device: Device, raw: CUcontext) -> Result<Self> {
+        let driver = device.driver();
+        let limits = LaunchLimits::of(device)?;
+        // SAFETY: `raw` is retained (C1).
+        let id = unsafe { calls::ctx_get_id(driver, raw) }?;
+        let pool = Pool::new(device)?;
+        let service = calls::stream_create(driver)?;
+        Ok(Self {
+            driver,
+            device,
+            raw,
+            id,
+            limits,
+            pool,
+            service,
+        })
+    }
+
+    #[inline]
+    pub(crate) fn driver(&self) -> Driver {
+        self.driver
+    }
+
+    #[inline]
+    pub(crate) fn raw(&self) -> CUcontext {
+        self.raw
+    }
+
+    pub(crate) fn device(&self) -> Device {
+        self.device
+    }
+
+    pub(crate) fn ordinal(&self) -> u32 {
+        self.device.ordinal()
+    }
+
+    pub(crate) fn limits(&self) -> &LaunchLimits {
+        &self.limits
+    }
+
+    pub(crate) fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    pub(crate) fn service(&self) -> CUstream {
+        self.service
+    }
+
+    /// Whether the context is still the one that was retained. Other code in the process can reset it; its objects are dead then,
+    /// and some driver calls with them crash (measured: `cuStreamSynchronize`, about half of the time).
+    #[inline]
+    pub(crate) fn is_lost(&self) -> bool {
+        // SAFETY: the handle came from the driver; a dead one is what is being asked about.
+        match unsafe { calls::ctx_get_id(self.driver, self.raw) } {
+            Ok(id) => id != self.id,
+            Err(error) => matches!(
+                error.driver_error().map(|error| error.code()),
+                Some(CUresult::CONTEXT_IS_DESTROYED | CUresult::INVALID_CONTEXT)
+            ),
+        }
+    }
+
+    /// # Errors
+    /// [`Error::ContextLost`] when [`is_lost`](Self::is_lost).
+    #[inline]
+    pub(crate) fn not_lost(&self) -> Result<()> {
+        if self.is_lost() {
+            Err(self.lost())
+        } else {
+            Ok(())
+        }
+    }
+
+    #[cold]
+    pub(crate) fn lost(&self) -> Error {
+        Error::ContextLost {
+            ordinal: self.ordinal(),
+        }
+    }
+
+    /// Runs a driver call that destroys something, from a `Drop`: not after a fault (claim C10) and not when the context took the
+    /// object with it; an error goes to the log (claim C4).
+    pub(crate) fn tear_down(&self, destroy: impl FnOnce(Driver) -> Result<()>) {
+        if self.driver.unpoisoned().is_err() {
+            return;
+        }
+        if let Err(error) = self.not_lost().and_then(|()| destroy(self.driver)) {
+            self.driver.log_teardown(self.ordinal(), error);
+        }
+    }
+}
+
+impl Drop for ContextState {
+    fn drop(&mut self) {
+        let service = self.service;
+        // Frees may be queued on it still. Nobody is left to use the pool when they have run.
+        if let Err(error) = wait::wait(self, service) {
+            self.driver.log_teardown(self.ordinal(), error);
+        }
+        // SAFETY: created in `open`, and every user of it borrows `self` (C1).
+        self.tear_down(|driver| unsafe { calls::stream_destroy(driver, service) });
+    }
+}
+
+/// One retain of a primary context; dropping it releases.
+struct Retained {
+    device: Device,
+    raw: CUcontext,
+}
+
+impl Retained {
+    fn new(device: Device) -> Result<Self> {
+        let raw = calls::primary_ctx_retain(device.driver(), device.as_raw())?;
+        Ok(Self { device, raw })
+    }
+}
+
+impl Drop for Retained {
+    fn drop(&mut self) {
+        let driver = self.device.driver();
+        // SAFETY: the retain is this value's, and everything made from the context borrowed it (C1).
+        if let Err(error) = unsafe { calls::primary_ctx_release(driver, self.device.as_raw()) } {
+            driver.log_teardown(self.device.ordinal(), error);
+        }
+    }
+}
+
+/// The body of [`Driver::with_device`].
+///
+/// On every way out, panic included, the locals go in reverse: state, thread's stack, retain.
+pub(crate) fn with_primary_context<R, E: From<Error>>(
+    device: Device,
+    f: impl for<'ctx> FnOnce(Context<'ctx>) -> Result<R, E>,
+) -> Result<R, E> {
+    let retained = Retained::new(device)?;
+    let entered = Entered::new(device, retained.raw)?;
+    let outcome = ContextState::open(device, retained.raw)
+        .map_err(E::from)
+        .and_then(|state| branded(&state, f));
+    let left = entered.leave();
+    drop(retained);
+    let value = outcome?;
+    left?;
+    Ok(value)
+}
+
+fn branded<R, E>(
+    state: &ContextState,
+    f: impl for<'ctx> FnOnce(Context<'ctx>) -> Result<R, E>,
+) -> Result<R, E> {
+    make_guard!(guard);
+    f(Context {
+        state,
+        _brand: guard.into(),
+    })
+}

@@ -1,0 +1,322 @@
+//! What can go wrong: one enum, and a newtype over the driver's result codes.
+
+use crate::ffi::{CUresult, Symbol};
+use std::fmt;
+
+/// The crate's result.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Everything that a call of this crate can report.
+///
+/// ```
+/// use scoped_cuda::{Driver, Error, sim::Simulation};
+///
+/// let driver = Driver::simulated(Simulation::default());
+/// let error = driver.with_device(4_294_967_295, |_| Ok(())).unwrap_err();
+/// assert_eq!(error, Error::BadOrdinal { asked: 4_294_967_295, count: 2 });
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A driver call failed.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+
+    /// No driver library could be opened.
+    #[error("no CUDA driver: could not open {}", tried.join(", "))]
+    NoDriver {
+        /// Each library name with the reason the system gave.
+        tried: Vec<String>,
+    },
+
+    /// The driver is older than CUDA 12.0.
+    #[error("the driver supports CUDA {found}, this crate needs CUDA {needs} or newer")]
+    DriverTooOld {
+        /// The oldest version that would do.
+        needs: Version,
+        /// The driver's version.
+        found: Version,
+    },
+
+    /// The driver lacks an entry point: at load a required one, later the optional one that the function needs.
+    #[error("the driver (CUDA {driver}) has no `{name}`, which appeared in CUDA {needs}")]
+    SymbolMissing {
+        /// The entry point.
+        name: &'static str,
+        /// The CUDA version in which its signature appeared.
+        needs: Version,
+        /// The driver's version.
+        driver: Version,
+    },
+
+    /// A device was asked for and the machine has none.
+    #[error("this machine has no CUDA device")]
+    NoDevice,
+
+    /// There is no device of this ordinal.
+    #[error("there is no device {asked}: the machine has {count}, numbered from 0")]
+    BadOrdinal {
+        /// The ordinal asked for.
+        asked: u32,
+        /// How many devices there are.
+        count: u32,
+    },
+
+    /// Somebody reset or destroyed the device's primary context while this crate was using it; all its objects are gone.
+    #[error(
+        "the primary context of device {ordinal} was reset or destroyed by other code in this process"
+    )]
+    ContextLost {
+        /// The device.
+        ordinal: u32,
+    },
+
+    /// The thread's context stack could not be left as it was found.
+    #[error("the thread's context stack is not as it was: {problem}")]
+    ContextStack {
+        /// What is wrong.
+        problem: &'static str,
+    },
+
+    /// A fault has ended the use of CUDA in this process; nothing was asked of the driver.
+    #[error("the driver is unusable in this process since an earlier fault: {first}")]
+    Poisoned {
+        /// The fault.
+        first: DriverError,
+    },
+
+    /// The devices cannot access each other's memory directly; [`Transfer::staged`](crate::Transfer::staged) works.
+    #[error("device {from} has no peer access to device {to}; a staged transfer works")]
+    PeerUnsupported {
+        /// The device that would access.
+        from: u32,
+        /// The device that would be accessed.
+        to: u32,
+    },
+
+    /// The device has not enough free memory.
+    #[error("device {ordinal} cannot allocate {bytes} bytes: {source}")]
+    OutOfMemory {
+        /// The device.
+        ordinal: u32,
+        /// Bytes asked for.
+        bytes: usize,
+        /// The driver's answer.
+        source: DriverError,
+    },
+
+    /// The size in bytes does not fit the address space.
+    #[error("{len} elements of {element_bytes} bytes are more than the address space holds")]
+    SizeOverflow {
+        /// Elements asked for.
+        len: usize,
+        /// Bytes of one element.
+        element_bytes: usize,
+    },
+
+    /// Source and destination of a copy have different lengths.
+    #[error("the source has {source_len} elements, the destination {destination_len}")]
+    LengthMismatch {
+        /// Elements in the source.
+        source_len: usize,
+        /// Elements in the destination.
+        destination_len: usize,
+    },
+
+    /// A range does not lie within the memory it was asked of.
+    #[error("elements {start}..{end} of memory that has {len}")]
+    OutOfRange {
+        /// First element.
+        start: usize,
+        /// One past the last element.
+        end: usize,
+        /// Elements there are.
+        len: usize,
+    },
+
+    /// A launch configuration that the device or the kernel cannot run.
+    #[error("{field} is {value}: it must be 1 to {limit} here")]
+    BadLaunch {
+        /// Which part of the configuration.
+        field: LaunchField,
+        /// Its value.
+        value: u64,
+        /// The largest value that device and kernel allow.
+        limit: u64,
+    },
+
+    /// The image is not PTX text, or the driver's JIT refused it.
+    #[error("the PTX did not load: {reason}{}{log}", if log.is_empty() { "" } else { "\n" })]
+    BadPtx {
+        /// Why, in a phrase: the driver's error, or what this crate found before asking.
+        reason: String,
+        /// The JIT's error log; empty when it wrote none.
+        log: String,
+    },
+
+    /// The module has no kernel of this name.
+    #[error("the module has no kernel `{name}`")]
+    NoKernel {
+        /// The name asked for.
+        name: String,
+    },
+
+    /// The kernel declares another number of parameters.
+    #[error("kernel `{kernel}` has {got} parameters, the Rust type says {want}")]
+    ArgCount {
+        /// The kernel.
+        kernel: String,
+        /// Parameters in the Rust type.
+        want: usize,
+        /// Parameters that the kernel declares.
+        got: usize,
+    },
+
+    /// A parameter of the kernel has another size.
+    #[error("parameter {index} of kernel `{kernel}` has {got} bytes, the Rust type says {want}")]
+    ArgSize {
+        /// The kernel.
+        kernel: String,
+        /// Which parameter, from 0.
+        index: usize,
+        /// Bytes in the Rust type.
+        want: usize,
+        /// Bytes that the kernel declares.
+        got: usize,
+    },
+}
+
+impl Error {
+    pub(crate) fn missing(symbol: &Symbol) -> Self {
+        Self::SymbolMissing {
+            name: symbol.name,
+            needs: Version(symbol.version),
+            driver: Version(0),
+        }
+    }
+
+    pub(crate) fn with_driver(mut self, found: Version) -> Self {
+        if let Self::SymbolMissing { driver, .. } = &mut self {
+            *driver = found;
+        }
+        self
+    }
+
+    /// The driver call behind this error, when a driver call is.
+    #[must_use]
+    pub fn driver_error(&self) -> Option<&DriverError> {
+        match self {
+            Self::Driver(error)
+            | Self::OutOfMemory { source: error, .. }
+            | Self::Poisoned { first: error } => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// The part of a launch configuration that [`Error::BadLaunch`] is about.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+#[allow(missing_docs)] // x, y and z
+pub enum LaunchField {
+    GridX,
+    GridY,
+    GridZ,
+    BlockX,
+    BlockY,
+    BlockZ,
+    /// The product of the block's dimensions.
+    ThreadsPerBlock,
+    /// Dynamic shared memory of a block, in bytes.
+    SharedBytes,
+}
+
+impl fmt::Display for LaunchField {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::GridX => "the grid's x dimension",
+            Self::GridY => "the grid's y dimension",
+            Self::GridZ => "the grid's z dimension",
+            Self::BlockX => "the block's x dimension",
+            Self::BlockY => "the block's y dimension",
+            Self::BlockZ => "the block's z dimension",
+            Self::ThreadsPerBlock => "the number of threads in a block",
+            Self::SharedBytes => "the dynamic shared memory of a block in bytes",
+        })
+    }
+}
+
+/// A CUDA version as the driver writes it: `1000 * major + 10 * minor`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Version(pub i32);
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.0 / 1000, self.0 % 1000 / 10)
+    }
+}
+
+/// A result code of the driver, with its name and text and the call that returned it.
+///
+/// A code that this crate, or the driver itself, does not know is an ordinary value with the name `CUDA_ERROR_?`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DriverError {
+    code: CUresult,
+    call: &'static str,
+    name: &'static str,
+    text: &'static str,
+}
+
+impl DriverError {
+    pub(crate) fn new(
+        code: CUresult,
+        call: &'static str,
+        name: Option<&'static str>,
+        text: Option<&'static str>,
+    ) -> Self {
+        Self {
+            code,
+            call,
+            name: name.unwrap_or("CUDA_ERROR_?"),
+            text: text.unwrap_or("a code that the driver does not know"),
+        }
+    }
+
+    /// The code.
+    #[must_use]
+    pub fn code(&self) -> CUresult {
+        self.code
+    }
+
+    /// The driver call that returned it, for example `cuStreamSynchronize`.
+    #[must_use]
+    pub fn call(&self) -> &'static str {
+        self.call
+    }
+
+    /// The driver's name for it (`cuGetErrorName`), for example `CUDA_ERROR_OUT_OF_MEMORY`.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The driver's description (`cuGetErrorString`).
+    #[must_use]
+    pub fn text(&self) -> &'static str {
+        self.text
+    }
+}
+
+impl fmt::Display for DriverError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} returned {} ({}): {}",
+            self.call, self.name, self.code.0, self.text
+        )
+    }
+}
+
+impl std::error::Error for DriverError {}
+
+static_assertions::assert_impl_all!(Error: Send, Sync, std::error::Error);

@@ -1,0 +1,146 @@
+//! The types of `cuda.h` that the symbol table mentions, under their C names.
+//!
+//! Each was written by hand and is compared with the header by `tests/abi.rs`: sizes, alignments, offsets and values.
+
+#![allow(unsafe_code)] // Send and Sync of driver handles, stated once for all of them
+
+use std::ffi::{c_int, c_uint, c_ushort, c_void};
+
+/// A driver result code. A newtype, not an enum: a code that this crate has never heard of is an ordinary value.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(transparent)]
+pub struct CUresult(pub c_uint);
+
+/// A device, as `cuDeviceGet` gives it.
+pub type CUdevice = c_int;
+/// An address in device memory.
+pub type CUdeviceptr = u64;
+/// Which attribute `cuDeviceGetAttribute` is asked for.
+pub type CUdevice_attribute = c_uint;
+/// Which attribute `cuDeviceGetP2PAttribute` is asked for.
+pub type CUdevice_P2PAttribute = c_uint;
+/// Which attribute `cuFuncGetAttribute` is asked for.
+pub type CUfunction_attribute = c_uint;
+/// Which attribute `cuMemPoolSetAttribute` and `cuMemPoolGetAttribute` mean.
+pub type CUmemPool_attribute = c_uint;
+/// An option of `cuModuleLoadDataEx`.
+pub type CUjit_option = c_uint;
+/// What `cuGetProcAddress_v2` found.
+pub type CUdriverProcAddressQueryResult = c_uint;
+/// A host function as `cuLaunchHostFunc` calls it.
+pub type CUhostFn = unsafe extern "C" fn(user_data: *mut c_void);
+
+/// Declares opaque driver handles.
+macro_rules! handles {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[repr(transparent)]
+        pub struct $name(pub(crate) *mut c_void);
+
+        impl $name {
+            /// The null handle.
+            pub const NULL: Self = Self(std::ptr::null_mut());
+
+            /// The handle as a pointer that means something to the driver only.
+            #[must_use]
+            pub const fn as_ptr(self) -> *mut c_void {
+                self.0
+            }
+
+            /// A handle from elsewhere. Making one is safe; handing it to a driver call is not.
+            #[must_use]
+            pub const fn from_ptr(pointer: *mut c_void) -> Self {
+                Self(pointer)
+            }
+        }
+
+        // SAFETY: a handle is a name that this crate never dereferences; the driver API may be called with it from any
+        // thread (CUDA C++ Programming Guide, "the driver API is thread-safe").
+        unsafe impl Send for $name {}
+        // SAFETY: as for Send.
+        unsafe impl Sync for $name {}
+    )*};
+}
+
+handles! {
+    /// A context.
+    CUcontext;
+    /// A stream.
+    CUstream;
+    /// An event.
+    CUevent;
+    /// A loaded module.
+    CUmodule;
+    /// A kernel of a module.
+    CUfunction;
+    /// A memory pool.
+    CUmemoryPool;
+}
+
+/// 16 bytes that identify a device.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[repr(C)]
+pub struct CUuuid {
+    /// The bytes in their printed order.
+    pub bytes: [u8; 16],
+}
+
+/// Where memory lives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct CUmemLocation {
+    /// `CU_MEM_LOCATION_TYPE_*`.
+    pub type_: c_uint,
+    /// The device, for [`CU_MEM_LOCATION_TYPE_DEVICE`].
+    pub id: c_int,
+}
+
+/// How a memory pool is made.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct CUmemPoolProps {
+    /// `CU_MEM_ALLOCATION_TYPE_*`.
+    pub allocType: c_uint,
+    /// Exportable handle types; none here.
+    pub handleTypes: c_uint,
+    /// Where the pool's memory lives.
+    pub location: CUmemLocation,
+    /// Windows only; null.
+    pub win32SecurityAttributes: *mut c_void,
+    /// Largest size in bytes; 0 leaves it to the driver. Drivers before CUDA 12.2 read it as reserved, zero.
+    pub maxSize: usize,
+    /// Intended usage; 0.
+    pub usage: c_ushort,
+    /// Must be zero. (CUDA 13.5 gives its first byte a name and a meaning, for which 0 stands for no.)
+    pub reserved: [u8; 54],
+}
+
+/// Who may access a pool's memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct CUmemAccessDesc {
+    /// The accessing device.
+    pub location: CUmemLocation,
+    /// `CU_MEM_ACCESS_FLAGS_*`.
+    pub flags: c_uint,
+}
+
+/// `CUmemAllocationType`: ordinary device memory.
+pub const CU_MEM_ALLOCATION_TYPE_PINNED: c_uint = 1;
+/// `CUmemLocationType`: a device ordinal follows.
+pub const CU_MEM_LOCATION_TYPE_DEVICE: c_uint = 1;
+/// `CUmemAccess_flags`: read and write.
+pub const CU_MEM_ACCESS_FLAGS_PROT_READWRITE: c_uint = 3;
+/// `CUmemPool_attribute`: bytes kept at a synchronise instead of being given back.
+pub const CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: CUmemPool_attribute = 4;
+/// `CUstream_flags`: does not synchronise with the NULL stream.
+pub const CU_STREAM_NON_BLOCKING: c_uint = 1;
+/// `CUevent_flags`: no time is recorded, so recording is cheaper.
+pub const CU_EVENT_DISABLE_TIMING: c_uint = 2;
+/// `CUfunction_attribute`: the most threads a block of this function may have.
+pub const CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: CUfunction_attribute = 0;
+/// `CUjit_option`: where the JIT writes errors.
+pub const CU_JIT_ERROR_LOG_BUFFER: CUjit_option = 5;
+/// `CUjit_option`: size of that buffer in bytes.
+pub const CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: CUjit_option = 6;

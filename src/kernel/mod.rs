@@ -1,0 +1,13 @@
+//! Kernels: loaded images, typed parameter lists, arguments and launch configurations.
+
+mod args;
+mod config;
+mod function;
+mod module;
+mod params;
+
+pub use args::{Arg, Args};
+pub use config::LaunchConfig;
+pub use function::Kernel;
+pub use module::{Module, Parameter};
+pub use params::{In, InOut, Out, Param, Params};

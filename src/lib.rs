@@ -1,0 +1,33 @@
+#![doc = include_str!("lib.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod attribute;
+mod context;
+mod current;
+mod device;
+mod driver;
+mod error;
+pub mod ffi;
+mod kernel;
+mod memory;
+pub mod safety;
+mod scope;
+#[cfg(feature = "sim")]
+pub mod sim;
+mod stream;
+mod transfer;
+mod wait;
+
+pub use attribute::Attribute;
+pub use bytemuck::Pod;
+pub use context::Context;
+pub use device::{Device, Uuid};
+pub use driver::{Driver, TeardownError};
+pub use error::{DriverError, Error, LaunchField, Result, Version};
+pub use kernel::{
+    Arg, Args, In, InOut, Kernel, LaunchConfig, Module, Out, Param, Parameter, Params,
+};
+pub use memory::{Buffer, Fill, HandOver, Memory, MemoryMut, Ordered, Readable, Slice, SliceMut};
+pub use scope::{Scope, ScopedStream, scope};
+pub use stream::Stream;
+pub use transfer::Transfer;

@@ -1,0 +1,273 @@
+//! Device memory at rest.
+
+#![allow(unsafe_code)] // frees and copies device memory
+
+use super::view::{Slice, SliceMut};
+use super::{Memory, MemoryMut, resolve, sealed, size_of_elements};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::ffi::{CUdeviceptr, CUstream, calls};
+use crate::wait::complete;
+use bytemuck::Pod;
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::{self, MaybeUninit};
+use std::ops::RangeBounds;
+
+/// An owned piece of device memory: `len` elements of plain data.
+///
+/// Outside scopes it is *at rest*: nothing is pending on it, and its operations are complete when they return. Inside a scope,
+/// [`ScopedStream::lend`](crate::ScopedStream::lend) puts it into the order of a stream, and until the scope has waited the borrow
+/// checker keeps everybody else away.
+///
+/// Dropping it frees the memory (`cuMemFreeAsync`). Forgetting it leaks the memory and nothing else.
+///
+/// ```
+/// # use scoped_cuda::{Driver, sim::Simulation};
+/// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
+/// let mut buffer = ctx.upload(&[1u32, 2, 3, 4])?;
+/// buffer.slice_mut(1..3)?.write(&[20, 30])?;
+/// assert_eq!(buffer.to_vec()?, [1, 20, 30, 4]);
+/// # Ok(()) })?;
+/// # Ok::<(), scoped_cuda::Error>(())
+/// ```
+pub struct Buffer<'ctx, T> {
+    context: Context<'ctx>,
+    address: CUdeviceptr,
+    len: usize,
+    /// The stream after whose work the memory may be freed: the service stream at rest, the owning stream inside a scope.
+    free_on: CUstream,
+    _elements: PhantomData<T>,
+}
+
+static_assertions::assert_impl_all!(Buffer<'static, f32>: Send, Sync);
+static_assertions::assert_not_impl_any!(Buffer<'static, f32>: Clone);
+
+impl<'ctx, T: Pod> Buffer<'ctx, T> {
+    pub(crate) fn zeros(context: Context<'ctx>, len: usize) -> Result<Self> {
+        let mut buffer = Self::allocate(context, len, context.state().service())?;
+        buffer.view_mut().set_zero()?;
+        Ok(buffer)
+    }
+
+    pub(crate) fn filled(context: Context<'ctx>, len: usize, value: T) -> Result<Self> {
+        let mut buffer = Self::allocate(context, len, context.state().service())?;
+        if !buffer.view_mut().try_fill(value)? {
+            buffer.write(&vec![value; len])?;
+        }
+        Ok(buffer)
+    }
+
+    pub(crate) fn upload(context: Context<'ctx>, host: &[T]) -> Result<Self> {
+        let mut buffer = Self::allocate(context, host.len(), context.state().service())?;
+        buffer.write(host)?;
+        Ok(buffer)
+    }
+
+    /// A copy in host memory (`cuMemcpyDtoHAsync`).
+    ///
+    /// # Errors
+    /// What the driver returns.
+    pub fn to_vec(&self) -> Result<Vec<T>> {
+        let mut host = vec![T::zeroed(); self.len];
+        self.read(&mut host)?;
+        Ok(host)
+    }
+
+    /// Copies all elements to `host`, which must have as many (`cuMemcpyDtoHAsync`).
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] or what the driver returns.
+    pub fn read(&self, host: &mut [T]) -> Result<()> {
+        self.view().read(host)
+    }
+
+    /// Overwrites all elements with those of `host`, which must have as many (`cuMemcpyHtoDAsync`).
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] or what the driver returns.
+    pub fn write(&mut self, host: &[T]) -> Result<()> {
+        self.view_mut().write(host)
+    }
+
+    /// Overwrites all elements with those of `source`, memory of the same context and length (`cuMemcpyDtoDAsync`).
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] or what the driver returns.
+    pub fn copy_from(&mut self, source: &impl Memory<'ctx, T>) -> Result<()> {
+        self.view_mut().copy_from(source)
+    }
+}
+
+impl<'ctx, T: Pod> Buffer<'ctx, MaybeUninit<T>> {
+    pub(crate) fn uninit(context: Context<'ctx>, len: usize) -> Result<Self> {
+        let buffer = Self::allocate(context, len, context.state().service())?;
+        // Allocation is an operation of the service stream; other streams may use the memory when it has happened.
+        complete(context.state(), |_| Ok(()))?;
+        Ok(buffer)
+    }
+
+    /// The same memory, now said to hold values.
+    ///
+    /// # Safety
+    /// Nothing reads an element before something has written it: no copy and no kernel. Every bit pattern is a valid `T`, so what
+    /// is read otherwise is not undefined; it is left from an earlier allocation, or from another process.
+    #[must_use]
+    pub unsafe fn assume_init(self) -> Buffer<'ctx, T> {
+        let Self {
+            context,
+            address,
+            len,
+            free_on,
+            ..
+        } = self;
+        mem::forget(self);
+        Buffer {
+            context,
+            address,
+            len,
+            free_on,
+            _elements: PhantomData,
+        }
+    }
+}
+
+impl<'ctx, T> Buffer<'ctx, T> {
+    /// Memory that may be used on `stream`, of the context, and is freed in its order. The content is undefined.
+    pub(crate) fn allocate(context: Context<'ctx>, len: usize, stream: CUstream) -> Result<Self> {
+        let bytes = size_of_elements::<T>(len)?;
+        let address = context.state().pool().allocate(bytes, stream)?;
+        Ok(Self {
+            context,
+            address,
+            len,
+            free_on: stream,
+            _elements: PhantomData,
+        })
+    }
+
+    /// The context whose device has the memory.
+    #[must_use]
+    pub fn context(&self) -> Context<'ctx> {
+        self.context
+    }
+
+    /// Number of elements.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no elements.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Size in bytes.
+    #[must_use]
+    pub fn size_bytes(&self) -> usize {
+        self.len * size_of::<T>()
+    }
+
+    /// The device address; 0 for an empty buffer.
+    #[must_use]
+    pub fn as_raw(&self) -> CUdeviceptr {
+        self.address
+    }
+
+    /// All elements, to read.
+    #[must_use]
+    pub fn view(&self) -> Slice<'_, 'ctx, T> {
+        Slice::new(self.context, self.address, self.len)
+    }
+
+    /// All elements, to write.
+    #[must_use]
+    pub fn view_mut(&mut self) -> SliceMut<'_, 'ctx, T> {
+        SliceMut::new(self.context, self.address, self.len)
+    }
+
+    /// The elements of `range`, to read.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`].
+    pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<Slice<'_, 'ctx, T>> {
+        self.view().slice(range)
+    }
+
+    /// The elements of `range`, to write.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`].
+    pub fn slice_mut(&mut self, range: impl RangeBounds<usize>) -> Result<SliceMut<'_, 'ctx, T>> {
+        let (start, len) = resolve(range, self.len)?;
+        Ok(SliceMut::new(
+            self.context,
+            self.address + (start * size_of::<T>()) as u64,
+            len,
+        ))
+    }
+
+    /// Frees the memory and says whether that worked; after an error the buffer is handed back (`cuMemFreeAsync`).
+    ///
+    /// # Errors
+    /// The buffer and what the driver returned.
+    pub fn close(self) -> Result<(), (Self, Error)> {
+        let state = self.context.state();
+        let closed = match self.address {
+            0 => Ok(()),
+            // SAFETY: owned, and at rest or ordered on `free_on` (C6).
+            address => state.not_lost().and_then(|()| unsafe {
+                calls::mem_free_async(state.driver(), address, self.free_on)
+            }),
+        };
+        match closed {
+            Ok(()) => {
+                mem::forget(self);
+                Ok(())
+            }
+            Err(error) => Err((self, error)),
+        }
+    }
+
+    /// Makes `stream` the one after whose work the memory is freed.
+    pub(crate) fn free_on(&mut self, stream: CUstream) {
+        self.free_on = stream;
+    }
+}
+
+impl<T> Drop for Buffer<'_, T> {
+    fn drop(&mut self) {
+        if self.address != 0 {
+            // SAFETY: owned, and at rest or ordered on `free_on` (C6).
+            let free =
+                |driver| unsafe { calls::mem_free_async(driver, self.address, self.free_on) };
+            self.context.state().tear_down(free);
+        }
+    }
+}
+
+impl<T> sealed::Sealed for Buffer<'_, T> {}
+
+impl<'ctx, T> Memory<'ctx, T> for Buffer<'ctx, T> {
+    fn context(&self) -> Context<'ctx> {
+        self.context
+    }
+
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn as_raw(&self) -> CUdeviceptr {
+        self.address
+    }
+}
+
+impl<'ctx, T> MemoryMut<'ctx, T> for Buffer<'ctx, T> {}
+
+impl<T> fmt::Debug for Buffer<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.view().describe("Buffer", f)
+    }
+}

@@ -1,0 +1,188 @@
+//! Device memory in the order of a stream.
+
+use super::{Buffer, Memory, Slice, SliceMut, sealed};
+use crate::error::Result;
+use crate::ffi::{CUdeviceptr, CUstream};
+use generativity::Id;
+use std::fmt;
+use std::ops::RangeBounds;
+
+/// Memory `B` (a [`Buffer`] or a view) in the order of stream `'s`: work may be pending on it, and only that stream may touch it.
+///
+/// On one stream, program order is execution order, so each operation borrows the handle for its call only. To use the memory on
+/// another stream hand it over with [`ScopedStream::take`](crate::ScopedStream::take), which makes that stream wait.
+///
+/// A handle does not give its memory out: that would be memory with work pending on it and nobody knowing.
+pub struct Ordered<'s, B> {
+    memory: B,
+    brand: Id<'s>,
+}
+
+impl<'s, B> Ordered<'s, B> {
+    pub(crate) fn new(memory: B, brand: Id<'s>) -> Self {
+        Self { memory, brand }
+    }
+
+    /// The memory, without its place in the order: for the scope's own operations.
+    pub(crate) fn into_memory(self) -> B {
+        self.memory
+    }
+
+    pub(crate) fn memory(&self) -> &B {
+        &self.memory
+    }
+
+    pub(crate) fn memory_mut(&mut self) -> &mut B {
+        &mut self.memory
+    }
+}
+
+impl<'s, 'ctx, T> Ordered<'s, Buffer<'ctx, T>> {
+    /// Number of elements.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.memory.len()
+    }
+
+    /// Whether there are no elements.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.memory.is_empty()
+    }
+
+    /// The elements of `range`, to read.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`](crate::Error::OutOfRange).
+    pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<Ordered<'s, Slice<'_, 'ctx, T>>> {
+        Ok(Ordered::new(self.memory.slice(range)?, self.brand))
+    }
+
+    /// The elements of `range`, to write.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`](crate::Error::OutOfRange).
+    pub fn slice_mut(
+        &mut self,
+        range: impl RangeBounds<usize>,
+    ) -> Result<Ordered<'s, SliceMut<'_, 'ctx, T>>> {
+        Ok(Ordered::new(self.memory.slice_mut(range)?, self.brand))
+    }
+}
+
+impl<'s, 'b, 'ctx, T> Ordered<'s, SliceMut<'b, 'ctx, T>> {
+    /// Number of elements.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.memory.len()
+    }
+
+    /// Whether there are no elements.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.memory.is_empty()
+    }
+
+    /// The elements of `range`, to read.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`](crate::Error::OutOfRange).
+    pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<Ordered<'s, Slice<'_, 'ctx, T>>> {
+        Ok(Ordered::new(self.memory.view().slice(range)?, self.brand))
+    }
+
+    /// The elements of `range`, to write.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`](crate::Error::OutOfRange).
+    pub fn slice_mut(
+        &mut self,
+        range: impl RangeBounds<usize>,
+    ) -> Result<Ordered<'s, SliceMut<'_, 'ctx, T>>> {
+        Ok(Ordered::new(self.memory.slice_mut(range)?, self.brand))
+    }
+
+    /// The elements before `middle` and those from it on, each a handle of its own.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`](crate::Error::OutOfRange) when `middle` is past the end.
+    #[allow(clippy::type_complexity)] // two of what came in
+    pub fn split_at_mut(
+        self,
+        middle: usize,
+    ) -> Result<(
+        Ordered<'s, SliceMut<'b, 'ctx, T>>,
+        Ordered<'s, SliceMut<'b, 'ctx, T>>,
+    )> {
+        let (head, tail) = self.memory.split_at_mut(middle)?;
+        Ok((
+            Ordered::new(head, self.brand),
+            Ordered::new(tail, self.brand),
+        ))
+    }
+}
+
+impl<B: fmt::Debug> fmt::Debug for Ordered<'_, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Ordered").field(&self.memory).finish()
+    }
+}
+
+/// Memory of element type `T` that stream `'s` may read in scope `'scope`.
+///
+/// That is an [`Ordered`] of the same stream, or memory that is at rest and stays so: a `&'scope Buffer` or a [`Slice`] of one, which
+/// nobody can write before the scope has waited. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not memory of `{T}` that this stream may read",
+    note = "pass `&Ordered` of the same stream, or `&Buffer` (or a `Slice` of one) that outlives the scope"
+)]
+pub trait Readable<'s, 'scope, 'ctx, T>: sealed::Sealed {
+    /// Device address and number of elements.
+    fn region(&self) -> (CUdeviceptr, usize);
+}
+
+impl<B> sealed::Sealed for &Ordered<'_, B> {}
+impl<B> sealed::Sealed for &mut Ordered<'_, B> {}
+impl<T> sealed::Sealed for &Buffer<'_, T> {}
+
+impl<'s, 'scope, 'ctx, T, B: Memory<'ctx, T>> Readable<'s, 'scope, 'ctx, T> for &Ordered<'s, B> {
+    fn region(&self) -> (CUdeviceptr, usize) {
+        (self.memory.as_raw(), self.memory.len())
+    }
+}
+
+impl<'s, 'scope, 'ctx, T> Readable<'s, 'scope, 'ctx, T> for &'scope Buffer<'ctx, T> {
+    fn region(&self) -> (CUdeviceptr, usize) {
+        (Memory::as_raw(*self), Memory::len(*self))
+    }
+}
+
+impl<'s, 'scope, 'ctx, T> Readable<'s, 'scope, 'ctx, T> for Slice<'scope, 'ctx, T> {
+    fn region(&self) -> (CUdeviceptr, usize) {
+        (self.as_raw(), Memory::len(self))
+    }
+}
+
+/// Memory that another stream may take over: a [`Buffer`] allocated in the scope, or a view that is borrowed for the whole scope.
+///
+/// A view for a shorter time, such as [`Ordered::slice`] gives, is not: when its borrow ends, its stream could write the memory while
+/// the other one still reads it. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be handed over to another stream in this scope",
+    note = "hand over what was lent with `lend` or `lend_view`, or allocated with `zeros`, in this scope"
+)]
+pub trait HandOver<'scope, 'ctx>: sealed::Sealed {
+    /// Frees owned memory in the order of `stream` from now on.
+    #[doc(hidden)]
+    fn freed_on(&mut self, stream: CUstream);
+}
+
+impl<'scope, 'ctx, T> HandOver<'scope, 'ctx> for Buffer<'ctx, T> {
+    fn freed_on(&mut self, stream: CUstream) {
+        self.free_on(stream);
+    }
+}
+
+impl<'scope, 'ctx, T> HandOver<'scope, 'ctx> for SliceMut<'scope, 'ctx, T> {
+    fn freed_on(&mut self, _: CUstream) {}
+}

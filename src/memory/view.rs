@@ -1,0 +1,298 @@
+//! Views of device memory at rest.
+
+#![allow(unsafe_code)] // copies and fills device memory
+
+use super::fill::Pattern;
+use super::{Memory, MemoryMut, resolve, same_len, sealed};
+use crate::context::Context;
+use crate::current;
+use crate::error::Result;
+use crate::ffi::{CUdeviceptr, calls};
+use crate::wait::complete;
+use bytemuck::Pod;
+use std::any::type_name;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::RangeBounds;
+
+/// A borrowed part of a [`Buffer`](crate::Buffer) that is only read. `Copy`, like `&[T]`.
+pub struct Slice<'b, 'ctx, T> {
+    context: Context<'ctx>,
+    address: CUdeviceptr,
+    len: usize,
+    _borrow: PhantomData<&'b [T]>,
+}
+
+/// A borrowed part of a [`Buffer`](crate::Buffer) that may be written, like `&mut [T]`.
+pub struct SliceMut<'b, 'ctx, T> {
+    context: Context<'ctx>,
+    address: CUdeviceptr,
+    len: usize,
+    _borrow: PhantomData<&'b mut [T]>,
+}
+
+impl<'b, 'ctx, T> Slice<'b, 'ctx, T> {
+    /// `len` elements at `address` are allocated on the context's device and borrowed for `'b`.
+    pub(crate) fn new(context: Context<'ctx>, address: CUdeviceptr, len: usize) -> Self {
+        Self {
+            context,
+            address,
+            len,
+            _borrow: PhantomData,
+        }
+    }
+
+    /// Number of elements.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no elements.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The elements of `range`.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`](crate::Error::OutOfRange).
+    pub fn slice(self, range: impl RangeBounds<usize>) -> Result<Self> {
+        let (start, len) = resolve(range, self.len)?;
+        Ok(Self::new(
+            self.context,
+            self.address + (start * size_of::<T>()) as u64,
+            len,
+        ))
+    }
+
+    pub(crate) fn describe(&self, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let device = self.context.device().ordinal();
+        write!(
+            f,
+            "{name}(device {device}, {} x {}, {:#x})",
+            self.len,
+            type_name::<T>(),
+            self.address
+        )
+    }
+}
+
+impl<T: Pod> Slice<'_, '_, T> {
+    /// A copy in host memory (`cuMemcpyDtoHAsync`).
+    ///
+    /// # Errors
+    /// What the driver returns.
+    pub fn to_vec(self) -> Result<Vec<T>> {
+        let mut host = vec![T::zeroed(); self.len];
+        self.read(&mut host)?;
+        Ok(host)
+    }
+
+    /// Copies all elements to `host`, which must have as many (`cuMemcpyDtoHAsync`).
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns.
+    pub fn read(self, host: &mut [T]) -> Result<()> {
+        same_len(self.len, host.len())?;
+        let bytes = size_of_val(host);
+        if bytes == 0 {
+            return Ok(());
+        }
+        let (state, to) = (self.context.state(), host.as_mut_ptr().cast());
+        complete(state, |stream| {
+            // SAFETY: both sides have `bytes`, any bits are a valid `T` (`Pod`), and both are borrowed until `complete` returns,
+            // which is after the wait (C5, C6).
+            current::bind(state, || unsafe {
+                calls::memcpy_dtoh_async(state.driver(), to, self.address, bytes, stream)
+            })
+        })
+    }
+}
+
+impl<'b, 'ctx, T> SliceMut<'b, 'ctx, T> {
+    /// `len` elements at `address` are allocated on the context's device and mutably borrowed for `'b`.
+    pub(crate) fn new(context: Context<'ctx>, address: CUdeviceptr, len: usize) -> Self {
+        Self {
+            context,
+            address,
+            len,
+            _borrow: PhantomData,
+        }
+    }
+
+    /// Number of elements.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no elements.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The same elements for a shorter time, to read.
+    #[must_use]
+    pub fn view(&self) -> Slice<'_, 'ctx, T> {
+        Slice::new(self.context, self.address, self.len)
+    }
+
+    /// The same elements for a shorter time, to write.
+    #[must_use]
+    pub fn reborrow(&mut self) -> SliceMut<'_, 'ctx, T> {
+        SliceMut::new(self.context, self.address, self.len)
+    }
+
+    /// The elements of `range`, to write.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`](crate::Error::OutOfRange).
+    pub fn slice_mut(&mut self, range: impl RangeBounds<usize>) -> Result<SliceMut<'_, 'ctx, T>> {
+        let (start, len) = resolve(range, self.len)?;
+        Ok(SliceMut::new(
+            self.context,
+            self.address + (start * size_of::<T>()) as u64,
+            len,
+        ))
+    }
+
+    /// The elements before `middle` and those from it on.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`](crate::Error::OutOfRange) when `middle` is past the end.
+    pub fn split_at_mut(
+        self,
+        middle: usize,
+    ) -> Result<(SliceMut<'b, 'ctx, T>, SliceMut<'b, 'ctx, T>)> {
+        let (_, tail) = resolve(middle.., self.len)?;
+        let tail_address = self.address + (middle * size_of::<T>()) as u64;
+        Ok((
+            Self::new(self.context, self.address, middle),
+            Self::new(self.context, tail_address, tail),
+        ))
+    }
+}
+
+impl<'ctx, T: Pod> SliceMut<'_, 'ctx, T> {
+    /// Overwrites all elements with those of `host`, which must have as many (`cuMemcpyHtoDAsync`).
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns.
+    pub fn write(&mut self, host: &[T]) -> Result<()> {
+        same_len(host.len(), self.len)?;
+        let bytes = size_of_val(host);
+        if bytes == 0 {
+            return Ok(());
+        }
+        let (state, from) = (self.context.state(), host.as_ptr().cast());
+        complete(state, |stream| {
+            // SAFETY: both sides have `bytes` and are borrowed until `complete` returns, which is after the wait (C5, C6).
+            current::bind(state, || unsafe {
+                calls::memcpy_htod_async(state.driver(), self.address, from, bytes, stream)
+            })
+        })
+    }
+
+    /// Overwrites all elements with those of `source`, memory of the same context and length (`cuMemcpyDtoDAsync`).
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns.
+    pub fn copy_from(&mut self, source: &impl Memory<'ctx, T>) -> Result<()> {
+        same_len(source.len(), self.len)?;
+        let (state, from) = (self.context.state(), source.as_raw());
+        let bytes = self.len * size_of::<T>();
+        if bytes == 0 {
+            return Ok(());
+        }
+        complete(state, |stream| {
+            // SAFETY: both sides have `bytes` on this device (equal brands, C2), do not overlap (`self` is a mutable borrow), and
+            // are borrowed until `complete` returns, which is after the wait (C5, C6).
+            current::bind(state, || unsafe {
+                calls::memcpy_dtod_async(state.driver(), self.address, from, bytes, stream)
+            })
+        })
+    }
+
+    /// Sets every byte to zero.
+    pub(crate) fn set_zero(&mut self) -> Result<()> {
+        let (state, bytes) = (self.context.state(), self.len * size_of::<T>());
+        if bytes == 0 {
+            return Ok(());
+        }
+        complete(state, |stream| {
+            // SAFETY: `bytes` are allocated here and borrowed until `complete` returns, which is after the wait (C5, C6).
+            unsafe { calls::memset_d8_async(state.driver(), self.address, 0, bytes, stream) }
+        })
+    }
+
+    /// Sets every element, when the device can fill with elements of this size; says whether it can.
+    pub(crate) fn try_fill(&mut self, value: T) -> Result<bool> {
+        let Some(pattern) = Pattern::of(&value) else {
+            return Ok(false);
+        };
+        let state = self.context.state();
+        if self.len > 0 {
+            complete(state, |stream| {
+                // SAFETY: the elements are allocated here and borrowed until `complete` returns, which is after the wait (C5, C6).
+                unsafe { pattern.fill(state.driver(), self.address, self.len, stream) }
+            })?;
+        }
+        Ok(true)
+    }
+}
+
+impl<T> Clone for Slice<'_, '_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Slice<'_, '_, T> {}
+
+impl<T> sealed::Sealed for Slice<'_, '_, T> {}
+impl<T> sealed::Sealed for SliceMut<'_, '_, T> {}
+
+impl<'ctx, T> Memory<'ctx, T> for Slice<'_, 'ctx, T> {
+    fn context(&self) -> Context<'ctx> {
+        self.context
+    }
+
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn as_raw(&self) -> CUdeviceptr {
+        self.address
+    }
+}
+
+impl<'ctx, T> Memory<'ctx, T> for SliceMut<'_, 'ctx, T> {
+    fn context(&self) -> Context<'ctx> {
+        self.context
+    }
+
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn as_raw(&self) -> CUdeviceptr {
+        self.address
+    }
+}
+
+impl<'ctx, T> MemoryMut<'ctx, T> for SliceMut<'_, 'ctx, T> {}
+
+impl<T> fmt::Debug for Slice<'_, '_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.describe("Slice", f)
+    }
+}
+
+impl<T> fmt::Debug for SliceMut<'_, '_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.view().describe("SliceMut", f)
+    }
+}

@@ -1,0 +1,313 @@
+//! Modules, functions, and kernels as host functions.
+
+use super::context::ContextRef;
+use super::machine::{Machine, Outcome, State};
+use super::memory::Place;
+use super::ptx::{Entry, Parameter};
+use super::registry::{Handle, Kind, callback};
+use crate::ffi::CUresult;
+use bytemuck::Pod;
+use std::any::Any;
+use std::collections::HashMap;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+
+pub(super) type Body = Arc<dyn Fn(&mut KernelCall<'_>) + Send + Sync>;
+pub(super) type Bodies = HashMap<String, Body>;
+
+/// A loaded module.
+pub(super) struct Module {
+    pub(super) context: ContextRef,
+    pub(super) entries: Vec<Arc<Entry>>,
+    /// The functions that were asked for: one handle for each, however often.
+    functions: HashMap<String, Handle>,
+}
+
+/// A kernel of a module.
+pub(super) struct Function {
+    pub(super) context: ContextRef,
+    pub(super) module: Handle,
+    pub(super) entry: Arc<Entry>,
+}
+
+/// A kernel on its way: everything is known when it is launched.
+pub(super) struct Launch {
+    pub(super) entry: Arc<Entry>,
+    pub(super) body: Body,
+    pub(super) context: ContextRef,
+    pub(super) device: usize,
+    pub(super) grid: [u32; 3],
+    pub(super) block: [u32; 3],
+    pub(super) shared_bytes: u32,
+    /// The parameters' bytes at their offsets.
+    pub(super) values: Vec<u8>,
+}
+
+/// What a kernel's body sees of its launch.
+///
+/// Parameters are numbered as in the PTX entry. Whatever a real kernel must not do (a wrong address, memory of a device
+/// without peer access) ends the body there and gives the machine a fault.
+///
+/// ```
+/// # use scoped_cuda::sim::KernelCall;
+/// fn saxpy(call: &mut KernelCall<'_>) {
+///     let (n, a) = (call.scalar::<u32>(0) as usize, call.scalar::<f32>(1));
+///     let x = call.load_n::<f32>(2, n);
+///     call.update::<f32>(3, |y| y.iter_mut().zip(x).for_each(|(y, x)| *y += a * x));
+/// }
+/// ```
+pub struct KernelCall<'a> {
+    machine: &'a Machine,
+    launch: &'a Launch,
+}
+
+/// How a body is left when it did what a kernel must not do.
+struct Fault(String);
+
+impl State {
+    pub(super) fn add_module(&mut self, context: ContextRef, entries: Vec<Entry>) -> Handle {
+        let handle = self.new_handle(Kind::Module);
+        let entries = entries.into_iter().map(Arc::new).collect();
+        self.modules.insert(
+            handle,
+            Module {
+                context,
+                entries,
+                functions: HashMap::new(),
+            },
+        );
+        handle
+    }
+
+    pub(super) fn unload(&mut self, module: Handle) -> Outcome {
+        self.modules
+            .remove(&module)
+            .ok_or(CUresult::INVALID_HANDLE)?;
+        self.functions
+            .retain(|_, function| function.module != module);
+        Ok(())
+    }
+
+    pub(super) fn function_of(&mut self, module: Handle, name: &str) -> Outcome<Handle> {
+        let found = self.modules.get(&module).ok_or(CUresult::INVALID_HANDLE)?;
+        if let Some(&function) = found.functions.get(name) {
+            return Ok(function);
+        }
+        let entry = found
+            .entries
+            .iter()
+            .find(|entry| entry.name == name)
+            .ok_or(CUresult::NOT_FOUND)?;
+        let function = Function {
+            context: found.context,
+            module,
+            entry: Arc::clone(entry),
+        };
+        let handle = self.new_handle(Kind::Function);
+        self.functions.insert(handle, function);
+        if let Some(found) = self.modules.get_mut(&module) {
+            found.functions.insert(name.to_owned(), handle);
+        }
+        Ok(handle)
+    }
+
+    pub(super) fn function(&self, handle: Handle) -> Outcome<&Function> {
+        self.functions.get(&handle).ok_or(CUresult::INVALID_HANDLE)
+    }
+}
+
+impl Launch {
+    /// Runs the body.
+    ///
+    /// # Errors
+    /// What it did wrong.
+    pub(super) fn run(&self, machine: &Machine) -> Result<(), String> {
+        let mut call = KernelCall {
+            machine,
+            launch: self,
+        };
+        // A body sees copies only, so that nothing half-done of the simulation's can be left behind.
+        let result = callback(|| catch_unwind(AssertUnwindSafe(|| (self.body)(&mut call))));
+        result.map_err(|panic| format!("kernel `{}` {}", self.entry.name, said(&*panic)))
+    }
+}
+
+fn said(panic: &(dyn Any + Send)) -> String {
+    if let Some(Fault(text)) = panic.downcast_ref() {
+        return text.clone();
+    }
+    let text = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied());
+    format!(
+        "panicked: {}",
+        text.unwrap_or("with something that is not text")
+    )
+}
+
+impl KernelCall<'_> {
+    /// Blocks in the grid.
+    #[must_use]
+    pub fn grid(&self) -> [u32; 3] {
+        self.launch.grid
+    }
+
+    /// Threads in a block.
+    #[must_use]
+    pub fn block(&self) -> [u32; 3] {
+        self.launch.block
+    }
+
+    /// Threads in the whole grid.
+    #[must_use]
+    pub fn threads(&self) -> u64 {
+        let dimensions = self.launch.grid.iter().chain(&self.launch.block);
+        dimensions.fold(1, |product, &dimension| {
+            product.saturating_mul(u64::from(dimension))
+        })
+    }
+
+    /// Dynamic shared memory of a block, in bytes.
+    #[must_use]
+    pub fn shared_bytes(&self) -> u32 {
+        self.launch.shared_bytes
+    }
+
+    /// How many parameters the kernel has.
+    #[must_use]
+    pub fn parameters(&self) -> usize {
+        self.launch.entry.parameters.len()
+    }
+
+    /// A parameter that was passed by value. A `T` of another size than the parameter's is a fault.
+    #[must_use]
+    pub fn scalar<T: Pod>(&self, index: usize) -> T {
+        let bytes = self.value(index);
+        if bytes.len() != size_of::<T>() {
+            self.fault(format!(
+                "read parameter {index}, which has {} bytes, as {}",
+                bytes.len(),
+                size_of::<T>()
+            ));
+        }
+        bytemuck::pod_read_unaligned(bytes)
+    }
+
+    /// A copy of device memory, from where pointer parameter `index` points to the end of the allocation. Empty for
+    /// null.
+    #[must_use]
+    pub fn load<T: Pod>(&self, index: usize) -> Vec<T> {
+        let Some(place) = self.place::<T>(index) else {
+            return Vec::new();
+        };
+        self.load_from(&place, place.remaining() / size_of::<T>())
+    }
+
+    /// A copy of `n` elements of device memory, from where pointer parameter `index` points.
+    #[must_use]
+    pub fn load_n<T: Pod>(&self, index: usize, n: usize) -> Vec<T> {
+        match self.place::<T>(index) {
+            Some(place) => self.load_from(&place, n),
+            None if n == 0 => Vec::new(),
+            None => self.fault(format!(
+                "read {n} elements through parameter {index}, which is null"
+            )),
+        }
+    }
+
+    /// Writes `values` to device memory, from where pointer parameter `index` points.
+    pub fn store<T: Pod>(&mut self, index: usize, values: &[T]) {
+        match self.place::<T>(index) {
+            Some(place) => self.store_to(&place, values),
+            None if values.is_empty() => {}
+            None => self.fault(format!(
+                "wrote {} elements through parameter {index}, which is null",
+                values.len()
+            )),
+        }
+    }
+
+    /// Changes device memory, from where pointer parameter `index` points to the end of the allocation. For null, `f`
+    /// gets an empty slice.
+    pub fn update<T: Pod>(&mut self, index: usize, f: impl FnOnce(&mut [T])) {
+        let Some(place) = self.place::<T>(index) else {
+            return f(&mut []);
+        };
+        let mut values = self.load_from(&place, place.remaining() / size_of::<T>());
+        f(&mut values);
+        self.store_to(&place, &values);
+    }
+
+    fn load_from<T: Pod>(&self, place: &Place, n: usize) -> Vec<T> {
+        let bytes = n.saturating_mul(size_of::<T>());
+        let loaded = place.with(bytes, |bytes| {
+            let mut values = vec![T::zeroed(); n];
+            bytemuck::cast_slice_mut(&mut values).copy_from_slice(bytes);
+            values
+        });
+        loaded.unwrap_or_else(|text| self.fault(format!("read badly: {text}")))
+    }
+
+    fn store_to<T: Pod>(&self, place: &Place, values: &[T]) {
+        let stored = place.with(size_of_val(values), |bytes| {
+            bytes.copy_from_slice(bytemuck::cast_slice(values))
+        });
+        stored.unwrap_or_else(|text| self.fault(format!("wrote badly: {text}")));
+    }
+
+    /// Where a pointer parameter points; `None` for null.
+    fn place<T: Pod>(&self, index: usize) -> Option<Place> {
+        let address = self.scalar::<u64>(index);
+        if address == 0 {
+            return None;
+        }
+        if size_of::<T>() == 0 || address % align_of::<T>() as u64 != 0 {
+            self.fault(format!(
+                "used {address:#x} (parameter {index}) as an address of {}",
+                std::any::type_name::<T>()
+            ));
+        }
+        let state = self.machine.lock();
+        let Some(place) = state.locate(address) else {
+            drop(state);
+            self.fault(format!(
+                "touched {address:#x} (parameter {index}), where there is no memory"
+            ))
+        };
+        let (device, memory) = (self.launch.device, &place.allocation);
+        let is_near = memory.device == device;
+        if !is_near
+            && !state.may_touch(self.launch.context, device, memory.owner, &memory.devices())
+        {
+            drop(state);
+            self.fault(format!(
+                "on device {device} touched {place} without access to that device's memory"
+            ))
+        }
+        Some(place)
+    }
+
+    fn value(&self, index: usize) -> &[u8] {
+        match self.launch.entry.parameters.get(index) {
+            Some(&Parameter { offset, size }) => &self.launch.values[offset..offset + size],
+            None => self.fault(format!("has no parameter {index}")),
+        }
+    }
+
+    /// Leaves the body. Not by `panic!`, which would print.
+    fn fault(&self, text: String) -> ! {
+        resume_unwind(Box::new(Fault(text)))
+    }
+}
+
+impl fmt::Debug for KernelCall<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KernelCall")
+            .field("name", &self.launch.entry.name)
+            .field("grid", &self.launch.grid)
+            .field("block", &self.launch.block)
+            .finish_non_exhaustive()
+    }
+}

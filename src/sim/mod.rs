@@ -1,0 +1,93 @@
+//! A simulated CUDA driver: machines without a GPU that answer driver calls as a real one does.
+//!
+//! It is for tests and examples, this crate's and yours. [`Simulation`] says what the machine is like, and the
+//! [`Machine`] behind the driver registers kernels, provokes faults and tells what is still alive.
+//!
+//! - **State is real.** Context stacks per thread, retain counts, peer access, memory with owners and pools, bounds.
+//! - **Work is asynchronous.** A stream is a queue with a thread behind it; what is enqueued rests for
+//!   [`latency`](Simulation::latency) unless somebody waits for it, and reads host memory only when it runs. A missing
+//!   wait shows as wrong data, every time.
+//! - **Answers are measured ones.** Where the real driver silently creates an object on the wrong device, so does this
+//!   one. Where the real one crashes or is undefined, this one returns an error and keeps a sentence in
+//!   [`violations`](Machine::violations).
+//! - **Kernels are host functions**, registered under the name of a PTX entry with [`Machine::kernel`]. Of the PTX only
+//!   entry names and parameter lists are read.
+//!
+//! Each machine has a range of device ordinals of its own, so that tests which run side by side in one process do not
+//! meet. As on real hardware, a thread has one context stack, whatever machines its contexts belong to.
+//!
+//! What it does not do: run PTX, measure time, find races between kernels, textures, graphs, managed or page-locked
+//! memory, IPC. It never takes the place of a real driver by itself.
+
+mod abi;
+mod attributes;
+mod context;
+mod kernel;
+mod machine;
+mod memory;
+mod ptx;
+mod registry;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod work;
+
+pub use kernel::KernelCall;
+pub use machine::{Live, Machine, Paused};
+
+use std::time::Duration;
+
+/// What a simulated machine is like.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Simulation {
+    /// How many devices it has; at most 64.
+    pub devices: u32,
+    /// Memory of each device, in bytes.
+    pub memory: usize,
+    /// The CUDA version of its driver, as `1000 * major + 10 * minor`.
+    pub version: i32,
+    /// Which devices can access each other's memory.
+    pub peers: Peers,
+    /// Entry points that its driver lacks.
+    pub missing: &'static [&'static str],
+    /// How long enqueued work rests before it runs when nobody waits for it.
+    pub latency: Duration,
+}
+
+impl Default for Simulation {
+    /// Two devices of 1 GiB that can access each other, CUDA 13.0, 200 microseconds of rest.
+    fn default() -> Self {
+        Self {
+            devices: 2,
+            memory: 1 << 30,
+            version: 13_000,
+            peers: Peers::All,
+            missing: &[],
+            latency: Duration::from_micros(200),
+        }
+    }
+}
+
+/// Which devices of a machine can access each other's memory.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Peers {
+    /// Every device every other.
+    All,
+    /// None.
+    None,
+    /// These pairs of ordinals: the first accesses the memory of the second, and not the other way round.
+    Only(Vec<(u32, u32)>),
+}
+
+impl Peers {
+    fn allow(&self, from: usize, to: usize) -> bool {
+        from != to
+            && match self {
+                Self::All => true,
+                Self::None => false,
+                Self::Only(pairs) => pairs
+                    .iter()
+                    .any(|&(a, b)| (a as usize, b as usize) == (from, to)),
+            }
+    }
+}

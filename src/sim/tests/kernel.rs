@@ -1,0 +1,99 @@
+//! Modules and launches.
+
+#![allow(unsafe_code)] // raw driver calls
+
+use super::*;
+
+#[test]
+fn a_kernel_gets_the_values_that_its_parameters_had_at_the_launch() {
+    let program = patient();
+    program.adds();
+    let (first, second) = (program.retain(0), program.retain(1));
+    let (stream, far, memory) = (
+        program.stream(first),
+        program.stream(second),
+        program.plain(first, 8),
+    );
+    let function = program.function(first);
+    ok(cu!(program, cuMemsetD32Async, memory, 5, 2, stream));
+    ok(program.launch(function, stream, memory, 2, 3));
+    ok(program.launch(function, stream, memory + 4, 1, 10));
+    assert_eq!(program.read(memory, stream), 8_u32.to_ne_bytes());
+    assert_eq!(program.read(memory + 4, stream), 18_u32.to_ne_bytes());
+    assert_eq!(
+        program.launch(function, far, memory, 2, 3),
+        CUresult::INVALID_HANDLE
+    );
+    assert_eq!(
+        program.launch(function, CUstream::NULL, memory, 2, 3),
+        CUresult::INVALID_CONTEXT
+    );
+    let null = program.within(second, || {
+        program.launch(function, CUstream::NULL, memory, 2, 3)
+    });
+    assert_eq!(null, CUresult::INVALID_HANDLE);
+    for (grid, block, shared) in [(0, 1, 0), (1, 0, 0), (1, 257, 0), (1, 1, 233_000)] {
+        let code = cu!(
+            program,
+            cuLaunchKernel,
+            function,
+            grid,
+            1,
+            1,
+            block,
+            1,
+            1,
+            shared,
+            stream,
+            ptr::null_mut(),
+            ptr::null_mut()
+        );
+        assert_eq!(code, CUresult::INVALID_VALUE);
+    }
+    let (mut offset, mut size) = (0, 0);
+    let info = program.cu.cuFuncGetParamInfo.unwrap();
+    let mut of = |index| {
+        // SAFETY: the out-pointers are valid for the call.
+        let code = unsafe { info(function, index, &raw mut offset, &raw mut size) };
+        (code, offset, size)
+    };
+    assert_eq!(of(2), (CUresult::SUCCESS, 12, 4));
+    assert_eq!(of(3).0, CUresult::INVALID_VALUE);
+    assert_eq!(program.machine.fault(), None);
+}
+
+#[test]
+fn a_kernel_needs_a_body_and_a_module_ptx() {
+    let program = patient();
+    let context = program.retain(0);
+    let (stream, function) = (program.stream(context), program.function(context));
+    assert_eq!(
+        program.launch(function, stream, 0, 0, 0),
+        CUresult::NOT_SUPPORTED
+    );
+    assert!(program.machine.violations()[0].contains("no body"));
+    assert_eq!(
+        program.load(context, "int main() {}").unwrap_err().0,
+        CUresult::INVALID_IMAGE
+    );
+    let (code, log) = program
+        .load(context, ".version 8.0\n.target sm_90\nnonsense")
+        .unwrap_err();
+    assert_eq!(code, CUresult::INVALID_PTX);
+    assert!(log.contains("line 3") && log.contains("nonsense"), "{log}");
+    let module = program.load(context, PTX).unwrap();
+    let mut function = CUfunction::NULL;
+    let missing = cu!(
+        program,
+        cuModuleGetFunction,
+        &raw mut function,
+        module,
+        c"sub".as_ptr()
+    );
+    assert_eq!(missing, CUresult::NOT_FOUND);
+    ok(cu!(program, cuModuleUnload, module));
+    assert_eq!(
+        cu!(program, cuModuleUnload, module),
+        CUresult::INVALID_HANDLE
+    );
+}

@@ -1,0 +1,144 @@
+//! Copies, pools.
+
+#![allow(unsafe_code)] // raw driver calls
+
+use super::*;
+
+#[test]
+fn copies_of_pool_memory_depend_on_the_current_context() {
+    let program = patient();
+    let (first, second) = (program.retain(0), program.retain(1));
+    let (stream, other) = (program.stream(first), program.stream(second));
+    let pool = program.pool(0);
+    let (memory, plain) = (program.allocate(pool, stream, 4), program.plain(first, 4));
+    let mut host = [1_u8; 4];
+    let from: *const c_void = (&raw mut host).cast();
+    let copy = |to, stream| cu!(program, cuMemcpyHtoDAsync, to, from, 4, stream);
+    ok(copy(memory, stream));
+    ok(program.within(first, || copy(memory, stream)));
+    assert_eq!(
+        program.within(second, || copy(memory, stream)),
+        CUresult::INVALID_VALUE
+    );
+    ok(program.within(second, || copy(plain, stream)));
+    ok(copy(plain, other));
+    assert!(program.machine.violations().is_empty());
+    assert_eq!(copy(memory, other), CUresult::INVALID_VALUE);
+    assert_eq!(program.machine.violations().len(), 1);
+    let away = program.plain(second, 4);
+    ok(program.within(second, || {
+        cu!(
+            program,
+            cuMemcpyPeerAsync,
+            away,
+            second,
+            memory,
+            first,
+            4,
+            stream
+        )
+    }));
+    let wrong = cu!(
+        program,
+        cuMemcpyPeerAsync,
+        away,
+        first,
+        memory,
+        second,
+        4,
+        stream
+    );
+    assert_eq!(wrong, CUresult::INVALID_VALUE);
+    ok(program.sync(stream));
+    assert_eq!(program.read(away, other), [1; 4]);
+    let access = CUmemAccessDesc {
+        location: CUmemLocation {
+            type_: CU_MEM_LOCATION_TYPE_DEVICE,
+            id: program.device(1),
+        },
+        flags: CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+    };
+    ok(cu!(program, cuMemPoolSetAccess, pool, &raw const access, 1));
+    ok(program.within(second, || copy(memory, stream)));
+    assert_eq!(
+        cu!(program, cuMemsetD8Async, memory, 0, 4, other),
+        CUresult::INVALID_VALUE
+    );
+    assert_eq!(
+        cu!(program, cuMemsetD8Async, memory, 0, 5, stream),
+        CUresult::INVALID_VALUE
+    );
+    assert_eq!(
+        cu!(program, cuMemsetD32Async, memory + 1, 0, 0, stream),
+        CUresult::SUCCESS
+    );
+    ok(program.sync(stream));
+}
+
+#[test]
+fn a_copy_reads_the_host_memory_when_it_runs() {
+    let program = patient();
+    let context = program.retain(0);
+    let (stream, memory) = (program.stream(context), program.plain(context, 4));
+    let host = std::cell::Cell::new([1_u8; 4]);
+    ok(cu!(
+        program,
+        cuMemcpyHtoDAsync,
+        memory,
+        host.as_ptr().cast(),
+        4,
+        stream
+    ));
+    host.set([2; 4]);
+    assert_eq!(cu!(program, cuStreamQuery, stream), CUresult::NOT_READY);
+    assert_eq!(program.read(memory, stream), [2; 4]);
+    ok(cu!(program, cuStreamQuery, stream));
+}
+
+#[test]
+fn a_synchronous_copy_returns_before_the_bytes_are_there() {
+    let program = patient();
+    let context = program.retain(0);
+    let (stream, memory) = (program.stream(context), program.plain(context, 4));
+    let copy = |host: &[u8; 4]| {
+        let from: *const c_void = (&raw const *host).cast();
+        more!(program, cuMemcpyHtoD 3020 (u64, *const c_void, usize), memory, from, 4)
+    };
+    assert_eq!(copy(&[1; 4]), CUresult::INVALID_CONTEXT);
+    ok(program.within(context, || copy(&[1; 4])));
+    assert_eq!(program.read(memory, stream), [0xCD; 4]);
+    let mut host = [0_u8; 4];
+    let to: *mut c_void = (&raw mut host).cast();
+    ok(program.within(
+        context,
+        || more!(program, cuMemcpyDtoH 3020 (*mut c_void, u64, usize), to, memory, 4),
+    ));
+    assert_eq!(host, [1; 4]);
+}
+
+#[test]
+fn pool_memory_lives_from_its_allocate_to_its_free_in_the_stream() {
+    let program = patient();
+    let context = program.retain(0);
+    let (stream, other) = (program.stream(context), program.stream(context));
+    let pool = program.pool(0);
+    let memory = program.allocate(pool, stream, 64);
+    ok(cu!(program, cuMemPoolDestroy, pool));
+    ok(cu!(program, cuMemsetD8Async, memory, 7, 64, stream));
+    ok(cu!(program, cuMemFreeAsync, memory, stream));
+    assert_eq!(
+        cu!(program, cuMemFreeAsync, memory, stream),
+        CUresult::INVALID_VALUE
+    );
+    assert_eq!(
+        cu!(program, cuMemsetD8Async, memory, 7, 64, stream),
+        CUresult::INVALID_VALUE
+    );
+    assert_eq!(program.machine.live().allocations, 0);
+    ok(program.sync(stream));
+    let pool = program.pool(0);
+    let memory = program.allocate(pool, stream, 64);
+    ok(cu!(program, cuMemsetD8Async, memory, 7, 64, other));
+    assert_eq!(program.sync(other), CUresult::ILLEGAL_ADDRESS);
+    assert!(program.machine.violations()[0].contains("before the stream that allocates it"));
+}

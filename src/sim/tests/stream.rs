@@ -1,0 +1,88 @@
+//! Events and host functions.
+
+#![allow(unsafe_code)] // raw driver calls
+
+use super::*;
+
+#[test]
+fn an_event_stands_for_its_last_record_when_it_is_waited_for() {
+    let program = patient();
+    let (first, second) = (program.retain(0), program.retain(1));
+    let (a, b, far) = (
+        program.stream(first),
+        program.stream(first),
+        program.stream(second),
+    );
+    let (event, memory) = (program.event(first), program.plain(first, 4));
+    ok(cu!(program, cuStreamWaitEvent, b, event, 0));
+    ok(more!(program, cuEventSynchronize 2000 (CUevent), event));
+    assert_eq!(
+        cu!(program, cuEventRecord, event, far),
+        CUresult::INVALID_HANDLE
+    );
+    ok(cu!(program, cuMemsetD8Async, memory, 1, 4, a));
+    ok(cu!(program, cuEventRecord, event, a));
+    ok(cu!(program, cuStreamWaitEvent, b, event, 0));
+    ok(cu!(program, cuStreamWaitEvent, far, event, 0));
+    ok(cu!(program, cuMemsetD8Async, memory, 2, 4, a));
+    ok(cu!(program, cuEventRecord, event, a));
+    assert_eq!(
+        more!(program, cuEventQuery 2000 (CUevent), event),
+        CUresult::NOT_READY
+    );
+    assert_eq!(program.read(memory, b), [1; 4]);
+    ok(cu!(program, cuStreamDestroy, a));
+    ok(more!(program, cuEventSynchronize 2000 (CUevent), event));
+    ok(cu!(program, cuEventDestroy, event));
+    assert_eq!(
+        cu!(program, cuEventDestroy, event),
+        CUresult::INVALID_HANDLE
+    );
+    assert_eq!(program.read(memory, b), [2; 4]);
+}
+
+/// What the host function of a test gets: it waits, and says what its driver call returned.
+struct Gate {
+    open: mpsc::Receiver<()>,
+    said: mpsc::Sender<CUresult>,
+    call: unsafe extern "C" fn(*mut CUcontext) -> CUresult,
+}
+
+unsafe extern "C" fn pass_gate(gate: *mut c_void) {
+    // SAFETY: the test passes a gate that it keeps until it has heard from it.
+    let gate = unsafe { &*gate.cast::<Gate>() };
+    gate.open.recv().unwrap();
+    let mut context = CUcontext::NULL;
+    // SAFETY: the out-pointer is valid for the call.
+    let code = unsafe { (gate.call)(&raw mut context) };
+    gate.said.send(code).unwrap();
+}
+
+#[test]
+fn a_host_function_holds_its_stream_and_may_not_call_the_driver() {
+    let program = program(Simulation {
+        latency: Duration::ZERO,
+        ..Simulation::default()
+    });
+    let context = program.retain(0);
+    let (stream, memory) = (program.stream(context), program.plain(context, 4));
+    let (open, receive) = mpsc::channel();
+    let (said, heard) = mpsc::channel();
+    let mut gate = Gate {
+        open: receive,
+        said,
+        call: program.cu.cuCtxGetCurrent,
+    };
+    let data: *mut c_void = (&raw mut gate).cast();
+    ok(
+        more!(program, cuLaunchHostFunc 10000 (CUstream, CUhostFn, *mut c_void), stream, pass_gate, data),
+    );
+    ok(cu!(program, cuMemsetD8Async, memory, 1, 4, stream));
+    let free = program.stream(context);
+    assert_eq!(program.read(memory, free), [0xCD; 4]);
+    assert_eq!(cu!(program, cuStreamQuery, stream), CUresult::NOT_READY);
+    open.send(()).unwrap();
+    ok(program.sync(stream));
+    assert_eq!(heard.recv().unwrap(), CUresult::NOT_PERMITTED);
+    assert_eq!(program.read(memory, free), [1; 4]);
+}

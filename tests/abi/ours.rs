@@ -1,0 +1,244 @@
+//! The crate's side of the comparison, and what its sources declare.
+
+use crate::header::{Field, Struct, Type};
+use scoped_cuda::ffi::*;
+use std::collections::BTreeSet;
+use std::convert::identity;
+use std::ffi::{c_int, c_uint, c_ushort, c_void};
+use std::mem::offset_of;
+
+// The sources, only to see that no name was left out of the lists below.
+const TYPES_RS: &str = include_str!("../../src/ffi/types.rs");
+const RESULTS_RS: &str = include_str!("../../src/ffi/results.rs");
+
+// ---- types
+
+pub(crate) fn rust_types() -> Vec<(&'static str, Type)> {
+    vec![
+        rust_type("size_t", identity::<usize>),
+        rust_type("CUresult", |result: CUresult| result.0),
+        rust_type("CUdevice", identity::<CUdevice>),
+        rust_type("CUdeviceptr", identity::<CUdeviceptr>),
+        rust_type("CUdevice_attribute", identity::<CUdevice_attribute>),
+        rust_type("CUdevice_P2PAttribute", identity::<CUdevice_P2PAttribute>),
+        rust_type("CUfunction_attribute", identity::<CUfunction_attribute>),
+        rust_type("CUmemPool_attribute", identity::<CUmemPool_attribute>),
+        rust_type("CUjit_option", identity::<CUjit_option>),
+        rust_type(
+            "CUdriverProcAddressQueryResult",
+            identity::<CUdriverProcAddressQueryResult>,
+        ),
+        rust_type("CUhostFn", identity::<CUhostFn>),
+        rust_type("CUcontext", CUcontext::as_ptr),
+        rust_type("CUstream", CUstream::as_ptr),
+        rust_type("CUevent", CUevent::as_ptr),
+        rust_type("CUmodule", CUmodule::as_ptr),
+        rust_type("CUfunction", CUfunction::as_ptr),
+        rust_type("CUmemoryPool", CUmemoryPool::as_ptr),
+    ]
+}
+
+/// `_inside` is the way from a newtype to the type that says its kind.
+pub(crate) fn rust_type<T, Inside: Kind>(
+    name: &'static str,
+    _inside: fn(T) -> Inside,
+) -> (&'static str, Type) {
+    (
+        name,
+        Type {
+            size: size_of::<T>(),
+            align: align_of::<T>(),
+            kind: Inside::KIND,
+        },
+    )
+}
+
+/// What the fixture calls a Rust type's kind: two types of one size still differ in how C reads their bits.
+pub(crate) trait Kind {
+    const KIND: &'static str;
+}
+
+impl Kind for c_int {
+    const KIND: &'static str = "signed";
+}
+impl Kind for c_uint {
+    const KIND: &'static str = "unsigned";
+}
+impl Kind for c_ushort {
+    const KIND: &'static str = "unsigned";
+}
+impl Kind for u64 {
+    const KIND: &'static str = "unsigned";
+}
+impl Kind for usize {
+    const KIND: &'static str = "unsigned";
+}
+impl Kind for *mut c_void {
+    const KIND: &'static str = "pointer";
+}
+impl Kind for CUhostFn {
+    const KIND: &'static str = "pointer";
+}
+impl<const N: usize> Kind for [u8; N] {
+    const KIND: &'static str = "bytes";
+}
+impl Kind for CUmemLocation {
+    const KIND: &'static str = "struct";
+}
+
+// ---- structs
+
+macro_rules! rust_struct {
+    ($struct:ident { $($field:ident: $header_fields:literal),* $(,)? }) => {
+        (stringify!($struct), Struct {
+            size: size_of::<$struct>(),
+            align: align_of::<$struct>(),
+            fields: vec![$(rust_field($header_fields, offset_of!($struct, $field), |it: &$struct| &it.$field)),*],
+        })
+    };
+}
+
+pub(crate) fn rust_structs() -> Vec<(&'static str, Struct)> {
+    vec![
+        rust_struct!(CUuuid { bytes: "bytes" }),
+        rust_struct!(CUmemLocation {
+            type_: "type",
+            id: "id"
+        }),
+        rust_struct!(CUmemPoolProps {
+            allocType: "allocType",
+            handleTypes: "handleTypes",
+            location: "location",
+            win32SecurityAttributes: "win32SecurityAttributes",
+            maxSize: "maxSize",
+            usage: "usage",
+            // A newer header has given the first reserved byte a name; older drivers want it zero.
+            reserved: "gpuDirectRDMACapable reserved",
+        }),
+        rust_struct!(CUmemAccessDesc {
+            location: "location",
+            flags: "flags"
+        }),
+    ]
+}
+
+fn rust_field<T, F: Kind>(name: &'static str, offset: usize, _field: fn(&T) -> &F) -> Field {
+    Field {
+        name,
+        offset,
+        size: size_of::<F>(),
+        kind: F::KIND,
+    }
+}
+
+// ---- constants and result codes
+
+pub(crate) fn rust_constants() -> Vec<(&'static str, u32)> {
+    macro_rules! constants {
+        ($($name:ident),* $(,)?) => { vec![$((stringify!($name), $name)),*] };
+    }
+    constants![
+        CU_MEM_ALLOCATION_TYPE_PINNED,
+        CU_MEM_LOCATION_TYPE_DEVICE,
+        CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+        CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,
+        CU_STREAM_NON_BLOCKING,
+        CU_EVENT_DISABLE_TIMING,
+        CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+        CU_JIT_ERROR_LOG_BUFFER,
+        CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+    ]
+}
+
+pub(crate) fn rust_results() -> Vec<(&'static str, u32)> {
+    macro_rules! errors {
+        ($($name:ident),* $(,)?) => { vec![
+            ("CUDA_SUCCESS", CUresult::SUCCESS.0),
+            $((concat!("CUDA_ERROR_", stringify!($name)), CUresult::$name.0)),*
+        ] };
+    }
+    errors![
+        INVALID_VALUE,
+        OUT_OF_MEMORY,
+        NOT_INITIALIZED,
+        DEINITIALIZED,
+        NO_DEVICE,
+        INVALID_DEVICE,
+        INVALID_IMAGE,
+        INVALID_CONTEXT,
+        ECC_UNCORRECTABLE,
+        PEER_ACCESS_UNSUPPORTED,
+        INVALID_PTX,
+        NVLINK_UNCORRECTABLE,
+        UNSUPPORTED_PTX_VERSION,
+        CONTAINED,
+        INVALID_HANDLE,
+        NOT_FOUND,
+        NOT_READY,
+        ILLEGAL_ADDRESS,
+        LAUNCH_OUT_OF_RESOURCES,
+        LAUNCH_TIMEOUT,
+        PEER_ACCESS_ALREADY_ENABLED,
+        PEER_ACCESS_NOT_ENABLED,
+        CONTEXT_IS_DESTROYED,
+        ASSERT,
+        HOST_MEMORY_ALREADY_REGISTERED,
+        HOST_MEMORY_NOT_REGISTERED,
+        HARDWARE_STACK_ERROR,
+        ILLEGAL_INSTRUCTION,
+        MISALIGNED_ADDRESS,
+        INVALID_ADDRESS_SPACE,
+        INVALID_PC,
+        LAUNCH_FAILED,
+        TENSOR_MEMORY_LEAK,
+        NOT_PERMITTED,
+        NOT_SUPPORTED,
+        UNKNOWN,
+    ]
+}
+
+// ---- what the sources declare
+
+/// The names of the types in `types.rs`.
+pub(crate) fn declared_types() -> BTreeSet<String> {
+    let aliases = declared(TYPES_RS, "pub type CU", &[' ']);
+    let structs = declared(TYPES_RS, "pub struct CU", &[' ', '(']);
+    let handles = TYPES_RS
+        .lines()
+        .filter_map(|line| line.strip_prefix("    CU")?.strip_suffix(';'));
+    aliases
+        .chain(structs)
+        .chain(handles)
+        .map(|rest| format!("CU{rest}"))
+        .collect()
+}
+
+/// The names of the constants in `types.rs`.
+pub(crate) fn declared_constants() -> BTreeSet<String> {
+    declared(TYPES_RS, "pub const CU_", &[':'])
+        .map(|rest| format!("CU_{rest}"))
+        .collect()
+}
+
+/// The header's names of the result codes in `results.rs`.
+pub(crate) fn declared_results() -> BTreeSet<String> {
+    let table = RESULTS_RS
+        .split_once("\nresults! {\n")
+        .map_or("", |(_, table)| table);
+    let errors = table
+        .lines()
+        .filter_map(|line| line.trim().split_once(" = "));
+    let errors = errors.map(|(name, _)| format!("CUDA_ERROR_{name}"));
+    errors.chain(["CUDA_SUCCESS".to_owned()]).collect()
+}
+
+/// The rest of each name that the source declares with `start`, up to one of `ends`.
+fn declared<'a>(
+    source: &'a str,
+    start: &'a str,
+    ends: &'a [char],
+) -> impl Iterator<Item = &'a str> {
+    source
+        .lines()
+        .filter_map(move |line| line.strip_prefix(start)?.split(ends).next())
+}

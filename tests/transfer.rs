@@ -1,0 +1,264 @@
+//! Copies between contexts. Claims C2, C3, C8.
+
+mod common;
+
+use common::{Gate, in_two_contexts, is_busy, on, second, simulated, stack};
+use scoped_cuda::sim::{Peers, Simulation};
+use scoped_cuda::{Buffer, Context, Driver, Error, Result, Transfer, scope};
+use std::time::Duration;
+
+const N: usize = 100_003;
+
+/// Distinct bytes, so that a shifted or partial copy shows.
+fn pattern(salt: u32) -> Vec<u32> {
+    (0..N as u32)
+        .map(|i| i.wrapping_mul(2_654_435_761).wrapping_add(salt))
+        .collect()
+}
+
+/// Staged and, where the devices can, direct tokens.
+fn tokens<'a, 'b>(a: Context<'a>, b: Context<'b>) -> Result<Vec<Transfer<'a, 'b>>> {
+    let mut tokens = vec![Transfer::staged(a, b)];
+    match Transfer::direct(a, b) {
+        Ok(token) => tokens.push(token),
+        Err(Error::PeerUnsupported { .. }) => {
+            println!("no peer access between these devices: staged only")
+        }
+        Err(error) => return Err(error),
+    }
+    Ok(tokens)
+}
+
+#[test]
+fn at_rest_in_both_directions() {
+    in_two_contexts(|a, b| {
+        let (on_a, on_b) = (a.upload(&pattern(1))?, b.upload(&pattern(2))?);
+        let (mut to_a, mut to_b) = (a.zeros::<u32>(N)?, b.zeros::<u32>(N)?);
+        for token in tokens(a, b)? {
+            token.copy(&on_a, &mut to_b)?;
+            assert_eq!(to_b.to_vec()?, pattern(1), "{token:?}");
+            to_b.write(&pattern(0))?;
+        }
+        for token in tokens(b, a)? {
+            token.copy(&on_b, &mut to_a)?;
+            assert_eq!(to_a.to_vec()?, pattern(2), "{token:?}");
+            to_a.write(&pattern(0))?;
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn views_and_lengths() {
+    in_two_contexts(|a, b| {
+        let source = a.upload(&[1u8, 2, 3, 4])?;
+        let mut destination = b.zeros::<u8>(4)?;
+        let token = a.transfer_to(b)?;
+        token.copy(&source.slice(1..3)?, &mut destination.slice_mut(2..)?)?;
+        assert_eq!(destination.to_vec()?, [0, 0, 2, 3]);
+        let error = token
+            .copy(&source.slice(1..)?, &mut destination)
+            .unwrap_err();
+        assert_eq!(
+            error,
+            Error::LengthMismatch {
+                source_len: 3,
+                destination_len: 4
+            }
+        );
+        token.copy(&source.slice(..0)?, &mut destination.slice_mut(..0)?)
+    });
+}
+
+/// B21, B45 and the crashes of the driver itself: whatever context is current, bytes arrive and the stack stays.
+#[test]
+fn whatever_is_current() {
+    fn copy_both_ways<'a, 'b>(driver: Driver, a: Context<'a>, b: Context<'b>) -> Result<()> {
+        let before = stack(driver);
+        let source = a.upload(&pattern(3))?;
+        let mut there = b.zeros::<u32>(N)?;
+        let mut back = a.zeros::<u32>(N)?;
+        for (token, home) in tokens(a, b)?.into_iter().zip(tokens(b, a)?) {
+            token.copy(&source, &mut there)?;
+            home.copy(&there, &mut back)?;
+            assert_eq!(there.to_vec()?, pattern(3));
+            assert_eq!(back.to_vec()?, pattern(3));
+            let (of_a, of_b) = (a.stream()?, b.stream()?);
+            back.write(&pattern(0))?;
+            scope(|scope| {
+                scope.on(&of_a, |a| {
+                    scope.on(&of_b, |b| {
+                        let (mut there, mut back) = (b.lend(&mut there), a.lend(&mut back));
+                        home.enqueue(b, &there, a, &mut back)?;
+                        b.fill(&mut there, 0)
+                    })
+                })
+            })?;
+            assert_eq!(
+                back.to_vec()?,
+                pattern(3),
+                "the source was cleared after the copy"
+            );
+            assert_eq!(there.to_vec()?, vec![0; N]);
+        }
+        assert_eq!(stack(driver), before);
+        Ok(())
+    }
+
+    in_two_contexts(|a, b| {
+        let driver = a.driver();
+        copy_both_ways(driver, a, b)?; // the destination's is current
+        copy_both_ways(driver, b, a)?; // the source's is current
+        driver.with_device(driver.device_count()? - 1, |_| copy_both_ways(driver, a, b))?; // a third scope's is
+        std::thread::scope(|threads| {
+            let nothing_current = threads.spawn(|| copy_both_ways(driver, a, b));
+            nothing_current.join().unwrap()
+        })
+    });
+}
+
+/// B41, B45: the destination's stream waits for arrival; the copy waits for what the destination was given before.
+#[test]
+fn enqueued_copy_is_ordered_on_both_streams() {
+    in_two_contexts(|a, b| {
+        let (of_a, of_b) = (a.stream()?, b.stream()?);
+        let mut source = a.zeros::<u32>(N)?;
+        let mut destination = b.zeros::<u32>(N)?;
+        let mut arrived = b.zeros::<u32>(N)?;
+        for token in tokens(a, b)? {
+            scope(|scope| {
+                scope.on(&of_a, |on_a| {
+                    scope.on(&of_b, |on_b| {
+                        let mut source = on_a.lend(&mut source);
+                        let mut destination = on_b.lend(&mut destination);
+                        let mut arrived = on_b.lend(&mut arrived);
+                        on_b.fill(&mut destination, 1)?;
+                        // The source's stream is held shut: nothing after this may be seen before the gate opens.
+                        let gate = Gate::close(&of_a);
+                        on_a.fill(&mut source, 7)?;
+                        token.enqueue(on_a, &source, on_b, &mut destination)?;
+                        on_b.copy(&destination, &mut arrived)?;
+                        on_a.fill(&mut source, 8)?;
+                        std::thread::sleep(Duration::from_millis(30));
+                        assert!(
+                            is_busy(&of_b),
+                            "the destination's stream waits for the source's"
+                        );
+                        gate.open();
+                        Ok(())
+                    })
+                })
+            })?;
+            assert_eq!(arrived.to_vec()?, vec![7; N], "{token:?}");
+            assert_eq!(source.to_vec()?, vec![8; N], "{token:?}");
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn copy_waits_for_the_destination_to_be_free() {
+    in_two_contexts(|a, b| {
+        let (of_a, of_b) = (a.stream()?, b.stream()?);
+        let mut source = a.filled(N, 7u32)?;
+        let mut destination = b.zeros::<u32>(N)?;
+        let mut earlier = b.zeros::<u32>(N)?;
+        let token = a.transfer_to(b)?;
+        scope(|scope| {
+            scope.on(&of_a, |on_a| {
+                scope.on(&of_b, |on_b| {
+                    let (source, mut destination) =
+                        (on_a.lend(&mut source), on_b.lend(&mut destination));
+                    let gate = Gate::close(&of_b);
+                    on_b.copy(&destination, &mut on_b.lend(&mut earlier))?;
+                    token.enqueue(on_a, &source, on_b, &mut destination)?;
+                    std::thread::sleep(Duration::from_millis(30));
+                    assert!(
+                        is_busy(&of_a),
+                        "the copy waits for the destination's stream"
+                    );
+                    gate.open();
+                    Ok(())
+                })
+            })
+        })?;
+        assert_eq!(
+            earlier.to_vec()?,
+            vec![0; N],
+            "what was read before the copy"
+        );
+        assert_eq!(destination.to_vec()?, vec![7; N]);
+        Ok(())
+    });
+}
+
+/// Memory allocated before and after the token was made is reachable.
+#[test]
+fn direct_token_covers_later_allocations() {
+    in_two_contexts(|a, b| {
+        let before = a.upload(&[1u8; 100])?;
+        let Some(direct) = tokens(a, b)?.into_iter().find(|token| token.is_direct()) else {
+            return Ok(());
+        };
+        let after = a.upload(&vec![2u8; 64 << 20])?;
+        let mut to: Buffer<'_, u8> = b.zeros(100)?;
+        direct.copy(&before, &mut to)?;
+        assert_eq!(to.to_vec()?, [1; 100]);
+        let mut to = b.zeros::<u8>(64 << 20)?;
+        direct.copy(&after, &mut to)?;
+        assert_eq!(to.to_vec()?, vec![2; 64 << 20]);
+        Ok(())
+    });
+}
+
+/// B47: asking is not enabling. Peer access is directed, and a staged token works without.
+#[test]
+fn peer_access_is_asked_for() {
+    let peers = Peers::Only(vec![(1, 0)]);
+    let driver = simulated(Simulation {
+        devices: 3,
+        peers,
+        ..Simulation::default()
+    });
+    on(driver, |driver| {
+        driver.with_device(0, |a| {
+            driver.with_device(1, |b| {
+                driver.with_device(2, |c| {
+                    // From 0 to 1, device 1 reads the memory of device 0.
+                    assert!(Transfer::direct(a, b)?.is_direct());
+                    let refused = |from, to| Error::PeerUnsupported { from, to };
+                    assert_eq!(Transfer::direct(b, a).unwrap_err(), refused(0, 1));
+                    assert_eq!(Transfer::direct(a, c).unwrap_err(), refused(2, 0));
+                    assert!(a.transfer_to(b)?.is_direct());
+                    assert!(!b.transfer_to(a)?.is_direct());
+                    let source = b.upload(&[1u8, 2, 3])?;
+                    let mut destination = a.zeros::<u8>(3)?;
+                    b.transfer_to(a)?.copy(&source, &mut destination)?;
+                    assert_eq!(destination.to_vec()?, [1, 2, 3]);
+                    let mut third = c.zeros::<u8>(3)?;
+                    Transfer::staged(b, c).copy(&source, &mut third)?;
+                    assert_eq!(third.to_vec()?, [1, 2, 3]);
+                    Ok(())
+                })
+            })
+        })
+    });
+}
+
+#[test]
+fn two_scopes_of_one_device() {
+    common::on_driver(|driver| {
+        driver.with_device(0, |a| {
+            driver.with_device(0, |b| {
+                let source = a.upload(&pattern(9))?;
+                let mut destination = b.zeros::<u32>(N)?;
+                assert!(Transfer::direct(a, b)?.is_direct());
+                a.transfer_to(b)?.copy(&source, &mut destination)?;
+                assert_eq!(destination.to_vec()?, pattern(9));
+                Ok(())
+            })
+        })?;
+        assert!(second(driver)? < driver.device_count()?);
+        Ok(())
+    });
+}
