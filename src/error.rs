@@ -11,9 +11,10 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// ```
 /// use scoped_cuda::{Driver, Error, sim::Simulation};
 ///
-/// let driver = Driver::simulated(Simulation::default());
+/// let driver = Driver::simulated(Simulation::default())?;
 /// let error = driver.with_device(4_294_967_295, |_| Ok(())).unwrap_err();
 /// assert_eq!(error, Error::BadOrdinal { asked: 4_294_967_295, count: 2 });
+/// # Ok::<(), Error>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -11,7 +11,7 @@ use crate::memory::{
     Buffer, Fill, HandOver, MemoryMut, Ordered, Pattern, Readable, SliceMut, same_len,
 };
 use crate::stream::Stream;
-use crate::wait::{settle, wait_all};
+use crate::wait::settle;
 use bytemuck::Pod;
 use generativity::{Id, make_guard};
 use std::fmt;
@@ -48,8 +48,11 @@ pub fn scope<'scope, R>(f: impl FnOnce(&Scope<'scope>) -> Result<R>) -> Result<R
     settle(
         || f(&scope),
         || {
-            let used = scope.used.lock().unwrap_or_else(PoisonError::into_inner);
-            wait_all(used.iter().copied())
+            scope
+                .used
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone()
         },
     )
 }

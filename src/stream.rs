@@ -7,7 +7,7 @@ use crate::current;
 use crate::error::{Error, Result};
 use crate::ffi::{CUevent, CUstream, calls};
 use crate::scope::ScopedStream;
-use crate::wait::{settle, wait};
+use crate::wait::settle;
 use generativity::make_guard;
 use std::fmt;
 
@@ -101,7 +101,7 @@ impl<'ctx> Stream<'ctx> {
                 make_guard!(guard);
                 f(ScopedStream::new(self, guard.into()))
             },
-            || wait(self.context.state(), self.raw),
+            || [(self.context.state(), self.raw)],
         )
     }
 

@@ -7,7 +7,7 @@
 #![allow(unsafe_code)] // synchronises streams
 
 use crate::context::ContextState;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ffi::{CUresult, CUstream, calls};
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -58,16 +58,25 @@ fn poll_until_stopped(context: &ContextState, stream: CUstream, code: CUresult) 
     }
 }
 
-/// Runs `work`, which may enqueue operations that borrow memory, then `wait`, on return and on panic alike.
+/// Runs `work`, which may enqueue operations that borrow memory on `streams`, then waits for those, on return and on panic alike.
 ///
-/// The wait comes first and the report afterwards; of two errors the work's own is reported, being the earlier.
-pub(crate) fn settle<R>(
+/// The wait comes first and the report afterwards. Of several errors the earliest is reported, that of `work` before those of the waits;
+/// the others are kept in the log of teardown errors.
+pub(crate) fn settle<'a, R, S: IntoIterator<Item = (&'a ContextState, CUstream)>>(
     work: impl FnOnce() -> Result<R>,
-    wait: impl FnOnce() -> Result<()>,
+    streams: impl FnOnce() -> S,
 ) -> Result<R> {
     let outcome = catch_unwind(AssertUnwindSafe(work));
     let armed = AbortOnDrop;
-    let waited = wait();
+    let mut is_reported = !matches!(outcome, Ok(Ok(_)));
+    let mut waited = Ok(());
+    for (context, stream) in streams() {
+        match wait(context, stream) {
+            Err(error) if is_reported => context.driver().log_teardown(context.ordinal(), error),
+            Err(error) => (is_reported, waited) = (true, Err(error)),
+            Ok(()) => {}
+        }
+    }
     mem::forget(armed);
     match outcome {
         Ok(result) => result.and_then(|value| waited.map(|()| value)),
@@ -82,7 +91,7 @@ pub(crate) fn complete(
 ) -> Result<()> {
     context.not_lost()?;
     let service = context.service();
-    settle(|| enqueue(service), || wait(context, service))
+    settle(|| enqueue(service), || [(context, service)])
 }
 
 /// While this exists, unwinding past it would free memory that is still lent.
@@ -92,17 +101,4 @@ impl Drop for AbortOnDrop {
     fn drop(&mut self) {
         process::abort();
     }
-}
-
-/// Every stream of a list is waited for, even after one of them failed; the first error is reported.
-pub(crate) fn wait_all<'a>(
-    streams: impl IntoIterator<Item = (&'a ContextState, CUstream)>,
-) -> Result<()> {
-    let mut first: Option<Error> = None;
-    for (context, stream) in streams {
-        if let Err(error) = wait(context, stream) {
-            first.get_or_insert(error);
-        }
-    }
-    first.map_or(Ok(()), Err)
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{current, in_context, on_driver, push, second, set_current, simulated, stack};
-use scoped_cuda::ffi::CUcontext;
+use scoped_cuda::ffi::{CUcontext, CUresult};
 use scoped_cuda::sim::Simulation;
 use scoped_cuda::{Driver, Error, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -249,19 +249,28 @@ fn dead_context_is_not_bound_again() {
     });
 }
 
-/// B82: opening fails half way, and depth and top are unchanged.
+/// B82: opening fails half way, at whatever call, and depth and top are unchanged.
 #[test]
 fn failed_open_leaves_the_stack() {
     let driver = simulated(Simulation::default());
     common::on(driver, |driver| {
         driver.with_device(1, |outer| {
             let machine = driver.machine().unwrap();
-            for call in 1..40 {
-                machine.fail_call(call, scoped_cuda::ffi::CUresult::OUT_OF_MEMORY);
-                let opened = driver.with_device(0, |_| Ok(()));
-                assert_eq!(stack(driver), [outer.as_raw()], "call {call}: {opened:?}");
-                machine.fail_call(0, scoped_cuda::ffi::CUresult::SUCCESS);
-                let _ = driver.take_teardown_errors();
+            let before = machine.live();
+            for call in 1.. {
+                let mut opened = false;
+                machine.fail_call(call, CUresult::OUT_OF_MEMORY);
+                let result = driver.with_device(0, |_| {
+                    machine.fail_call(0, CUresult::SUCCESS); // takes it back
+                    opened = true;
+                    Ok(())
+                });
+                if opened && result.is_ok() && driver.take_teardown_errors().is_empty() {
+                    assert!(call > 15, "only {call} calls were tried");
+                    break;
+                }
+                assert_eq!(stack(driver), [outer.as_raw()], "call {call}: {result:?}");
+                assert_eq!(machine.live(), before, "call {call}: {result:?}");
             }
             Ok(())
         })

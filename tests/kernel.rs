@@ -208,6 +208,39 @@ fn declared_parameters_can_be_asked_for() {
     });
 }
 
+/// A driver that can say how many parameters there are is asked that, and never for one too many.
+#[test]
+fn newer_driver_is_asked_for_the_number_of_parameters() {
+    let driver = simulated(Simulation {
+        version: 13_020,
+        ..Simulation::default()
+    });
+    common::on(driver, |driver| {
+        driver.with_device(0, |ctx| {
+            let module = ctx.load_ptx(PTX)?;
+            let machine = driver.machine().unwrap();
+            machine.clear_trace();
+            module.kernel::<(InOut<f32>, u32, f32)>("scale")?;
+            let infos = machine
+                .trace()
+                .iter()
+                .filter(|call| **call == "cuFuncGetParamInfo")
+                .count();
+            assert_eq!(infos, 3);
+            let error = module.kernel::<(InOut<f32>, u32)>("scale").unwrap_err();
+            assert_eq!(
+                error,
+                Error::ArgCount {
+                    kernel: "scale".into(),
+                    want: 2,
+                    got: 3
+                }
+            );
+            Ok(())
+        })
+    });
+}
+
 /// B154: what a driver lacks is missed when it is used, not before.
 #[test]
 fn driver_without_parameter_info_loads_and_launches() {

@@ -97,6 +97,7 @@ fn forgetting_handles_does_not_lose_the_wait() {
         stream.scope(|s| {
             let mut lent = s.lend(&mut buffer);
             s.write(&host, &mut lent)?;
+            #[allow(clippy::forget_non_drop)] // whatever it is, it is forgotten
             mem::forget(lent);
             Ok(())
         })?;

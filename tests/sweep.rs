@@ -75,12 +75,13 @@ fn any_call_may_fail() {
             let Outcome::Returned(result) = outcome else {
                 panic!("{what}: {outcome:?}")
             };
+            let was_told = result.is_err();
             named.extend(result.err());
             let is_named = named.iter().any(|error| names(error, failed));
             // The question whether a context is still alive is asked on the side; without an answer the operation itself decides.
             assert!(is_named || failed == "cuCtxGetId", "{what}: {named:?}");
             assert_eq!(machine.violations(), Vec::<String>::new(), "{what}");
-            assert_left_behind(&what, machine.live(), failed);
+            assert_left_behind(&what, machine.live(), failed, was_told);
         });
     }
 }
@@ -188,9 +189,11 @@ fn names(error: &Error, call: &str) -> bool {
 }
 
 /// What stays behind when `failed` did not do its work; nothing else may.
-fn assert_left_behind(what: &str, live: Live, failed: &str) {
+fn assert_left_behind(what: &str, live: Live, failed: &str, was_told: bool) {
     // What a failed free, destroy or release leaves is what it was asked to remove.
     let expected = match failed {
+        // An object that `close` could not free was handed back, and dropping it freed it.
+        "cuMemFreeAsync" if was_told => Live::default(),
         "cuMemFreeAsync" => Live {
             allocations: 1,
             bytes: live.bytes,

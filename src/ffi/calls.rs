@@ -674,6 +674,25 @@ pub(crate) unsafe fn func_get_param_info(
     }
 }
 
+/// How many parameters a function has; `None` when the driver (before CUDA 13.2) cannot say.
+///
+/// # Safety
+/// `function` is live.
+pub(crate) unsafe fn func_get_param_count(
+    driver: Driver,
+    function: CUfunction,
+) -> Result<Option<usize>> {
+    let Some(get) = driver.symbols().cuFuncGetParamCount else {
+        return Ok(None);
+    };
+    let mut count = 0;
+    // SAFETY: the caller's promise; the out-pointer is valid for the call.
+    driver.call("cuFuncGetParamCount", |_| unsafe {
+        get(function, &raw mut count)
+    })?;
+    Ok(Some(count))
+}
+
 /// A kernel with its launch shape, as the driver takes it.
 pub(crate) struct Launch {
     pub(crate) function: CUfunction,

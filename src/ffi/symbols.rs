@@ -157,5 +157,6 @@ symbols! {
     cuModuleGetFunction         2000  required any (function: *mut CUfunction, module: CUmodule, name: *const c_char);
     cuFuncGetAttribute          2020  required any (value: *mut c_int, attribute: CUfunction_attribute, function: CUfunction);
     cuFuncGetParamInfo          12040 optional any (function: CUfunction, index: usize, offset: *mut usize, size: *mut usize);
+    cuFuncGetParamCount         13020 optional any (function: CUfunction, count: *mut usize);
     cuLaunchKernel              4000  required any (function: CUfunction, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint, block_y: c_uint, block_z: c_uint, shared_bytes: c_uint, stream: CUstream, parameters: *mut *mut c_void, extra: *mut *mut c_void);
 }

@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // asks the driver about functions
 
 use super::config::LaunchConfig;
-use super::module::Image;
+use super::module::{Image, Parameter, declared_parameters};
 use super::params::Params;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -34,9 +34,8 @@ impl<'ctx, P> Kernel<'ctx, P> {
         let driver = image.context.driver();
         if driver.symbols().cuFuncGetParamInfo.is_some() {
             // SAFETY: the function lives as long as its image.
-            check_parameters(P::SIZES, name, |index| unsafe {
-                calls::func_get_param_info(driver, function, index)
-            })?;
+            let declared = unsafe { declared_parameters(driver, function) }?;
+            check_parameters(P::SIZES, &declared, name)?;
         }
         // SAFETY: as above.
         let threads = unsafe { calls::func_max_threads_per_block(driver, function) }?;
@@ -86,32 +85,26 @@ impl<'ctx, P> Kernel<'ctx, P> {
 }
 
 /// Compares the sizes that a Rust type has with those that the kernel declares.
-fn check_parameters(
-    sizes: &[usize],
-    kernel: &str,
-    declared: impl Fn(usize) -> Result<Option<(usize, usize)>>,
-) -> Result<()> {
+fn check_parameters(sizes: &[usize], declared: &[Parameter], kernel: &str) -> Result<()> {
     let kernel = || kernel.to_owned();
-    let mut got = 0;
-    while let Some((_offset, size)) = declared(got)? {
-        if let Some(&want) = sizes.get(got) {
-            if want != size {
-                return Err(Error::ArgSize {
-                    kernel: kernel(),
-                    index: got,
-                    want,
-                    got: size,
-                });
-            }
+    let pairs = sizes.iter().zip(declared).enumerate();
+    for (index, (&want, &Parameter { size: got, .. })) in pairs {
+        if want != got {
+            return Err(Error::ArgSize {
+                kernel: kernel(),
+                index,
+                want,
+                got,
+            });
         }
-        got += 1;
     }
-    if got == sizes.len() {
+    let (want, got) = (sizes.len(), declared.len());
+    if want == got {
         Ok(())
     } else {
         Err(Error::ArgCount {
             kernel: kernel(),
-            want: sizes.len(),
+            want,
             got,
         })
     }

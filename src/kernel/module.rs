@@ -6,6 +6,7 @@ use super::function::Kernel;
 use super::params::Params;
 use crate::context::Context;
 use crate::current;
+use crate::driver::Driver;
 use crate::error::{Error, Result};
 use crate::ffi::{CUfunction, CUmodule, CUresult, calls};
 use std::ffi::CString;
@@ -103,14 +104,9 @@ impl<'ctx> Module<'ctx> {
     /// # Errors
     /// [`Error::NoKernel`], [`Error::SymbolMissing`] with drivers before CUDA 12.4, or what the driver returns.
     pub fn parameters(&self, name: &str) -> Result<Vec<Parameter>> {
-        let (driver, function) = (self.image.context.driver(), self.function(name)?);
+        let function = self.function(name)?;
         // SAFETY: the function lives as long as its module.
-        let declared = |index| unsafe { calls::func_get_param_info(driver, function, index) };
-        let mut parameters = Vec::new();
-        while let Some((offset, size)) = declared(parameters.len())? {
-            parameters.push(Parameter { offset, size });
-        }
-        Ok(parameters)
+        unsafe { declared_parameters(self.image.context.driver(), function) }
     }
 
     fn function(&self, name: &str) -> Result<CUfunction> {
@@ -163,6 +159,27 @@ impl fmt::Debug for Module<'_> {
             self.image.raw.as_ptr()
         )
     }
+}
+
+/// What a kernel declares, in order.
+///
+/// # Safety
+/// `function` is live.
+pub(super) unsafe fn declared_parameters(
+    driver: Driver,
+    function: CUfunction,
+) -> Result<Vec<Parameter>> {
+    // SAFETY: the caller's promise.
+    let count = unsafe { calls::func_get_param_count(driver, function) }?;
+    let mut parameters = Vec::new();
+    // Older drivers tell the number by refusing the index after the last.
+    while count.is_none_or(|count| parameters.len() < count) {
+        // SAFETY: the caller's promise.
+        let info = unsafe { calls::func_get_param_info(driver, function, parameters.len()) }?;
+        let Some((offset, size)) = info else { break };
+        parameters.push(Parameter { offset, size });
+    }
+    Ok(parameters)
 }
 
 /// Codes by which the driver refuses the image itself.

@@ -133,35 +133,23 @@ impl State {
     }
 
     /// Marks the end of all that was made from a context. Streams and events keep their handles, for the answers that
-    /// the driver gives to stale ones.
+    /// the driver gives to stale ones. Pool memory has no context and stays.
     fn end(&mut self, context: ContextRef) {
         let Some(found) = self.contexts.get_mut(&context.handle) else {
             return;
         };
-        let device = found.device;
         found.is_alive = false;
         found.peers = HashSet::new();
         found.default_stream = None;
-        for stream in self
-            .streams
-            .values_mut()
-            .filter(|stream| stream.context == context)
-        {
-            stream.drop_pending();
-        }
+        self.drop_pending(|stream| stream.context == context);
         self.modules.retain(|_, module| module.context != context);
         self.functions
             .retain(|_, function| function.context != context);
-        let is_last = !self
-            .contexts
+        let own = self
+            .allocations
             .values()
-            .any(|other| other.is_alive && other.device == device);
-        let dead: Vec<_> = (self.allocations.values())
-            .filter(|memory| memory.device == device)
-            .filter(|memory| memory.owner == Some(context) || memory.owner.is_none() && is_last)
-            .map(Arc::clone)
-            .collect();
-        for memory in dead {
+            .filter(|memory| memory.owner == Some(context));
+        for memory in own.map(Arc::clone).collect::<Vec<_>>() {
             self.mark_freed(&memory);
             self.bury(&memory);
         }

@@ -32,8 +32,9 @@ const WORK_BEFORE_INIT: [&str; 2] = ["cuInit", "cuDriverGetVersion"];
 
 /// One simulated machine: devices, driver and all that was made with it. Clones are the same machine.
 ///
-/// A call that names no object (`cuDeviceGetCount`, say) is answered by the machine of the thread's current context, or
-/// by the one that the thread used last.
+/// A call that names no object and is about the current context (`cuStreamCreate`, say) is answered by that context's
+/// machine; other calls that name none, by the machine that the thread used last. On a thread that has used none, the
+/// call is answered as on a machine without devices and counts nowhere.
 #[derive(Clone)]
 pub struct Machine {
     inner: Arc<Inner>,
@@ -352,9 +353,7 @@ impl Machine {
     /// The machine gets a fault: pending work is dropped, host functions included.
     pub(super) fn break_down(&self, state: &mut State, code: CUresult) {
         state.fault.get_or_insert(code);
-        for stream in state.streams.values_mut() {
-            stream.drop_pending();
-        }
+        state.drop_pending(|_| true);
         self.announce();
     }
 

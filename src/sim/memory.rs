@@ -183,7 +183,10 @@ impl State {
         let mut data = Vec::new();
         data.try_reserve_exact(units)
             .map_err(|_| CUresult::OUT_OF_MEMORY)?;
-        data.resize(units, u128::from_ne_bytes([FRESH; 16]));
+        data.push(u128::from_ne_bytes([FRESH; 16]));
+        while data.len() < units {
+            data.extend_from_within(..data.len().min(units - data.len()));
+        }
         // A gap after each, so that one past the end of an allocation is in none.
         let room = (bytes as u64).next_multiple_of(ALIGNMENT) + ALIGNMENT;
         if found.addresses.1 - found.addresses.0 < room {

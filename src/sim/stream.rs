@@ -75,10 +75,10 @@ impl Stream {
                 .is_none_or(|running| running.sequence > sequence)
     }
 
-    pub(super) fn drop_pending(&mut self) {
-        self.queue.clear();
+    fn take_pending(&mut self) -> VecDeque<Queued> {
         self.completed = self.submitted;
         self.wake.notify_all();
+        std::mem::take(&mut self.queue)
     }
 }
 
@@ -106,6 +106,18 @@ impl State {
         };
         self.streams.insert(handle, stream);
         handle
+    }
+
+    /// Drops what is pending in some streams. Pool memory that was about to be freed, or about to be allocated, is gone.
+    pub(super) fn drop_pending(&mut self, is_meant: impl Fn(&Stream) -> bool) {
+        let streams = self.streams.values_mut().filter(|stream| is_meant(stream));
+        let dropped: Vec<_> = streams.flat_map(Stream::take_pending).collect();
+        for Queued { work, .. } in dropped {
+            if let Work::Allocate(allocation) | Work::Free(allocation) = work {
+                self.mark_freed(&allocation);
+                self.bury(&allocation);
+            }
+        }
     }
 
     /// The live stream that a handle names; the NULL stream is that of the current context.

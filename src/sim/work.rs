@@ -89,8 +89,13 @@ impl Work {
                 to.with(*bytes, |to| to.copy_from_slice(&from))
             }
             Self::Fill { to, pattern, count } => to.with(pattern.len() * count, |to| {
-                for chunk in to.chunks_exact_mut(pattern.len()) {
-                    chunk.copy_from_slice(pattern);
+                // The pattern once, then as much as there is already, again and again.
+                let mut filled = pattern.len();
+                to[..filled].copy_from_slice(pattern);
+                while filled < to.len() {
+                    let more = filled.min(to.len() - filled);
+                    to.copy_within(..more, filled);
+                    filled += more;
                 }
             }),
             Self::Launch(launch) => launch.run(machine),

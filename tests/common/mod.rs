@@ -123,30 +123,24 @@ pub(crate) fn stack(driver: Driver) -> Vec<CUcontext> {
 pub(crate) fn current(driver: Driver) -> CUcontext {
     let mut context = CUcontext::NULL;
     // SAFETY: the out-pointer is valid for the call.
-    assert_eq!(
-        unsafe { (driver.symbols().cuCtxGetCurrent)(&raw mut context) },
-        CUresult::SUCCESS
-    );
+    let result = unsafe { (driver.symbols().cuCtxGetCurrent)(&raw mut context) };
+    assert_eq!(result, CUresult::SUCCESS);
     context
 }
 
 /// `cuCtxPushCurrent`.
 pub(crate) fn push(driver: Driver, context: CUcontext) {
     // SAFETY: the handle came from the driver.
-    assert_eq!(
-        unsafe { (driver.symbols().cuCtxPushCurrent)(context) },
-        CUresult::SUCCESS
-    );
+    let result = unsafe { (driver.symbols().cuCtxPushCurrent)(context) };
+    assert_eq!(result, CUresult::SUCCESS);
 }
 
 /// `cuCtxPopCurrent`.
 pub(crate) fn pop(driver: Driver) -> CUcontext {
     let mut context = CUcontext::NULL;
     // SAFETY: the out-pointer is valid for the call.
-    assert_eq!(
-        unsafe { (driver.symbols().cuCtxPopCurrent)(&raw mut context) },
-        CUresult::SUCCESS
-    );
+    let result = unsafe { (driver.symbols().cuCtxPopCurrent)(&raw mut context) };
+    assert_eq!(result, CUresult::SUCCESS);
     context
 }
 
@@ -177,15 +171,12 @@ pub(crate) fn created_context(driver: Driver, ordinal: u32) -> (CUcontext, impl 
     let destroy = unsafe { mem::transmute::<*const c_void, Destroy>(destroy) };
     let mut context = CUcontext::NULL;
     // SAFETY: the out-pointer is valid for the call.
-    assert_eq!(
-        unsafe { create(&raw mut context, 0, device) },
-        CUresult::SUCCESS
-    );
+    let result = unsafe { create(&raw mut context, 0, device) };
+    assert_eq!(result, CUresult::SUCCESS);
     assert_eq!(pop(driver), context, "creating makes it current");
     // SAFETY: created above and destroyed once.
-    (context, move || {
-        assert_eq!(unsafe { destroy(context) }, CUresult::SUCCESS)
-    })
+    let destroy = move || unsafe { destroy(context) };
+    (context, move || assert_eq!(destroy(), CUresult::SUCCESS))
 }
 
 /// Holds a stream shut: what is enqueued after [`Gate::close`] runs after [`open`](Self::open).
@@ -215,10 +206,8 @@ impl Gate {
         let launch = unsafe { mem::transmute::<*const c_void, LaunchHostFunc>(address) };
         let gate = Arc::into_raw(Arc::clone(&is_open)).cast_mut().cast();
         // SAFETY: the stream is live; `wait` takes over the reference.
-        assert_eq!(
-            unsafe { launch(stream.as_raw(), wait, gate) },
-            CUresult::SUCCESS
-        );
+        let result = unsafe { launch(stream.as_raw(), wait, gate) };
+        assert_eq!(result, CUresult::SUCCESS);
         Self { is_open }
     }
 

@@ -182,6 +182,20 @@ pub(super) unsafe extern "C" fn cuFuncGetParamInfo(
     })
 }
 
+pub(super) unsafe extern "C" fn cuFuncGetParamCount(
+    function: CUfunction,
+    count: *mut usize,
+) -> CUresult {
+    // SAFETY: null or valid for the call.
+    let count = unsafe { Out::new(count) };
+    let function = function_handle(function);
+    call(
+        "cuFuncGetParamCount",
+        Named::Handle(function),
+        |_, state| count?.set(state.function(function)?.entry.parameters.len()),
+    )
+}
+
 #[allow(clippy::too_many_arguments)] // cuda.h's
 pub(super) unsafe extern "C" fn cuLaunchKernel(
     function: CUfunction,

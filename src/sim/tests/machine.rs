@@ -60,6 +60,9 @@ fn a_call_can_be_made_to_fail() {
         "cuDevicePrimaryCtxRelease",
     ];
     assert_eq!(program.machine.trace(), names);
+    program.machine.fail_call(1, CUresult::OUT_OF_MEMORY);
+    program.machine.fail_call(0, CUresult::SUCCESS);
+    program.retain(0);
     program.machine.fail_call(1, CUresult::LAUNCH_FAILED);
     assert_eq!(program.release(0), CUresult::LAUNCH_FAILED);
     assert_eq!(program.machine.fault(), Some(CUresult::LAUNCH_FAILED));

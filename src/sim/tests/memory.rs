@@ -142,3 +142,25 @@ fn pool_memory_lives_from_its_allocate_to_its_free_in_the_stream() {
     assert_eq!(program.sync(other), CUresult::ILLEGAL_ADDRESS);
     assert!(program.machine.violations()[0].contains("before the stream that allocates it"));
 }
+
+#[test]
+fn pool_memory_that_nobody_frees_is_still_there_after_its_context() {
+    let program = patient();
+    let stream = program.stream(program.retain(0));
+    let pool = program.pool(0);
+    let [kept, freed] = [8, 16].map(|bytes| program.allocate(pool, stream, bytes));
+    ok(program.sync(stream));
+    ok(cu!(program, cuMemFreeAsync, freed, stream));
+    ok(program.release(0));
+    ok(cu!(program, cuMemPoolDestroy, pool));
+    assert_eq!(
+        program.machine.live(),
+        Live {
+            allocations: 1,
+            bytes: 8,
+            ..Live::default()
+        }
+    );
+    ok(more!(program, cuMemFree 3020 (u64), kept));
+    assert_eq!(program.machine.live(), Live::default());
+}

@@ -3,6 +3,7 @@
 #![allow(unsafe_code)] // raw driver calls
 
 use super::*;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 #[test]
 fn an_event_stands_for_its_last_record_when_it_is_waited_for() {
@@ -85,4 +86,26 @@ fn a_host_function_holds_its_stream_and_may_not_call_the_driver() {
     ok(program.sync(stream));
     assert_eq!(heard.recv().unwrap(), CUresult::NOT_PERMITTED);
     assert_eq!(program.read(memory, free), [1; 4]);
+}
+
+unsafe extern "C" fn count(counter: *mut c_void) {
+    // SAFETY: the test passes a counter that lives as long as the process.
+    let counter = unsafe { &*counter.cast::<AtomicU32>() };
+    counter.fetch_add(1, Ordering::Relaxed);
+}
+
+#[test]
+fn a_fault_drops_pending_host_functions() {
+    static CALLED: AtomicU32 = AtomicU32::new(0);
+    let program = patient();
+    let stream = program.stream(program.retain(0));
+    let data: *mut c_void = (&raw const CALLED).cast_mut().cast();
+    let enqueue = || more!(program, cuLaunchHostFunc 10000 (CUstream, CUhostFn, *mut c_void), stream, count, data);
+    ok(enqueue());
+    ok(program.sync(stream));
+    ok(enqueue());
+    program.machine.fail_call(1, CUresult::ECC_UNCORRECTABLE);
+    assert_eq!(program.sync(stream), CUresult::ECC_UNCORRECTABLE);
+    assert_eq!(program.sync(stream), CUresult::ECC_UNCORRECTABLE);
+    assert_eq!(CALLED.load(Ordering::Relaxed), 1);
 }
