@@ -1,0 +1,248 @@
+//! Memory: pools, copies and fills.
+
+#![allow(unsafe_code)] // makes driver calls
+
+use crate::driver::Driver;
+use crate::error::Result;
+use crate::ffi::*;
+use std::ffi::c_void;
+use std::{mem, ptr};
+
+pub(crate) fn mem_pool_create(driver: Driver, device: CUdevice) -> Result<CUmemoryPool> {
+    let properties = CUmemPoolProps {
+        allocType: CU_MEM_ALLOCATION_TYPE_PINNED,
+        handleTypes: 0,
+        location: CUmemLocation {
+            type_: CU_MEM_LOCATION_TYPE_DEVICE,
+            id: device,
+        },
+        win32SecurityAttributes: ptr::null_mut(),
+        maxSize: 0,
+        usage: 0,
+        reserved: [0; 54],
+    };
+    let mut pool = CUmemoryPool::NULL;
+    driver.call("cuMemPoolCreate", |s| {
+        // SAFETY: the properties are complete and the driver checks them; the pointers are valid for the call.
+        unsafe { (s.cuMemPoolCreate)(&raw mut pool, &raw const properties) }
+    })?;
+    Ok(pool)
+}
+
+/// # Safety
+/// `pool` is live and not used afterwards.
+pub(crate) unsafe fn mem_pool_destroy(driver: Driver, pool: CUmemoryPool) -> Result<()> {
+    // SAFETY: the caller's promise.
+    driver.call("cuMemPoolDestroy", |s| unsafe {
+        (s.cuMemPoolDestroy)(pool)
+    })
+}
+
+/// Keeps up to `bytes` at a synchronise instead of giving them back.
+///
+/// # Safety
+/// `pool` is live.
+pub(crate) unsafe fn mem_pool_set_release_threshold(
+    driver: Driver,
+    pool: CUmemoryPool,
+    mut bytes: u64,
+) -> Result<()> {
+    driver.call("cuMemPoolSetAttribute", |s| {
+        // SAFETY: the caller's promise; this attribute is a 64-bit number and the pointer is valid for the call.
+        unsafe {
+            (s.cuMemPoolSetAttribute)(
+                pool,
+                CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,
+                (&raw mut bytes).cast(),
+            )
+        }
+    })
+}
+
+/// Lets `device` read and write the pool's memory.
+///
+/// # Safety
+/// `pool` is live.
+pub(crate) unsafe fn mem_pool_set_access(
+    driver: Driver,
+    pool: CUmemoryPool,
+    device: CUdevice,
+) -> Result<()> {
+    let access = CUmemAccessDesc {
+        location: CUmemLocation {
+            type_: CU_MEM_LOCATION_TYPE_DEVICE,
+            id: device,
+        },
+        flags: CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+    };
+    driver.call("cuMemPoolSetAccess", |s| {
+        // SAFETY: the caller's promise; one description is passed and counted.
+        unsafe { (s.cuMemPoolSetAccess)(pool, &raw const access, 1) }
+    })
+}
+
+/// # Safety
+/// `pool` and `stream` are live and belong to one device. The memory may be used on `stream`, and elsewhere once that is ordered
+/// after this call.
+#[inline]
+pub(crate) unsafe fn mem_alloc_from_pool_async(
+    driver: Driver,
+    bytes: usize,
+    pool: CUmemoryPool,
+    stream: CUstream,
+) -> Result<CUdeviceptr> {
+    let mut address = 0;
+    driver.call("cuMemAllocFromPoolAsync", |s| {
+        // SAFETY: the caller's promise; the out-pointer is valid for the call.
+        unsafe { (s.cuMemAllocFromPoolAsync)(&raw mut address, bytes, pool, stream) }
+    })?;
+    Ok(address)
+}
+
+/// # Safety
+/// `address` is the start of a live allocation, `stream` is live, and every use of the memory is ordered before this point of it.
+#[inline]
+pub(crate) unsafe fn mem_free_async(
+    driver: Driver,
+    address: CUdeviceptr,
+    stream: CUstream,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    driver.call("cuMemFreeAsync", |s| unsafe {
+        (s.cuMemFreeAsync)(address, stream)
+    })
+}
+
+/// # Safety
+/// `to` has room for `bytes`, `from` holds `bytes`, both stay so and `from` unchanged until `stream` has passed this point; `stream`
+/// is live and nothing else touches `to` in the meantime.
+#[inline]
+pub(crate) unsafe fn memcpy_htod_async(
+    driver: Driver,
+    to: CUdeviceptr,
+    from: *const c_void,
+    bytes: usize,
+    stream: CUstream,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    driver.call("cuMemcpyHtoDAsync", |s| unsafe {
+        (s.cuMemcpyHtoDAsync)(to, from, bytes, stream)
+    })
+}
+
+/// # Safety
+/// As [`memcpy_htod_async`], the other way round.
+#[inline]
+pub(crate) unsafe fn memcpy_dtoh_async(
+    driver: Driver,
+    to: *mut c_void,
+    from: CUdeviceptr,
+    bytes: usize,
+    stream: CUstream,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    driver.call("cuMemcpyDtoHAsync", |s| unsafe {
+        (s.cuMemcpyDtoHAsync)(to, from, bytes, stream)
+    })
+}
+
+/// # Safety
+/// As [`memcpy_htod_async`], both sides in memory of the stream's device and not overlapping.
+#[inline]
+pub(crate) unsafe fn memcpy_dtod_async(
+    driver: Driver,
+    to: CUdeviceptr,
+    from: CUdeviceptr,
+    bytes: usize,
+    stream: CUstream,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    driver.call("cuMemcpyDtoDAsync", |s| unsafe {
+        (s.cuMemcpyDtoDAsync)(to, from, bytes, stream)
+    })
+}
+
+/// One side of [`memcpy_peer_async`].
+#[derive(Clone, Copy)]
+pub(crate) struct PeerAddress {
+    pub(crate) context: CUcontext,
+    pub(crate) address: CUdeviceptr,
+}
+
+/// # Safety
+/// As [`memcpy_htod_async`]; each context is live and the one whose device has the memory.
+#[inline]
+pub(crate) unsafe fn memcpy_peer_async(
+    driver: Driver,
+    to: PeerAddress,
+    from: PeerAddress,
+    bytes: usize,
+    stream: CUstream,
+) -> Result<()> {
+    driver.call("cuMemcpyPeerAsync", |s| {
+        // SAFETY: the caller's promise.
+        unsafe {
+            (s.cuMemcpyPeerAsync)(
+                to.address,
+                to.context,
+                from.address,
+                from.context,
+                bytes,
+                stream,
+            )
+        }
+    })
+}
+
+/// # Safety
+/// `to` has room for `count` bytes until `stream`, which is live, has passed this point, and nothing else touches them.
+#[inline]
+pub(crate) unsafe fn memset_d8_async(
+    driver: Driver,
+    to: CUdeviceptr,
+    value: u8,
+    count: usize,
+    stream: CUstream,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    driver.call("cuMemsetD8Async", |s| unsafe {
+        (s.cuMemsetD8Async)(to, value, count, stream)
+    })
+}
+
+/// # Safety
+/// As [`memset_d8_async`], for `count` elements of 2 bytes; `to` is aligned to 2.
+#[inline]
+pub(crate) unsafe fn memset_d16_async(
+    driver: Driver,
+    to: CUdeviceptr,
+    value: u16,
+    count: usize,
+    stream: CUstream,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    driver.call("cuMemsetD16Async", |s| unsafe {
+        (s.cuMemsetD16Async)(to, value, count, stream)
+    })
+}
+
+/// # Safety
+/// As [`memset_d8_async`], for `count` elements of 4 bytes; `to` is aligned to 4.
+#[inline]
+pub(crate) unsafe fn memset_d32_async(
+    driver: Driver,
+    to: CUdeviceptr,
+    value: u32,
+    count: usize,
+    stream: CUstream,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    driver.call("cuMemsetD32Async", |s| unsafe {
+        (s.cuMemsetD32Async)(to, value, count, stream)
+    })
+}
+
+const _: () = assert!(
+    mem::size_of::<CUdeviceptr>() == 8,
+    "device addresses are 64-bit"
+);
