@@ -28,6 +28,6 @@ pub use kernel::{
     Arg, Args, In, InOut, Kernel, LaunchConfig, Module, Out, Param, Parameter, Params,
 };
 pub use memory::{Buffer, Fill, HandOver, Memory, MemoryMut, Ordered, Readable, Slice, SliceMut};
-pub use scope::{Scope, ScopedStream, scope};
+pub use scope::{Scope, ScopedStream, scope, try_scope};
 pub use stream::Stream;
 pub use transfer::Transfer;

@@ -4,7 +4,7 @@
 
 use crate::context::{Context, ContextState};
 use crate::current;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ffi::{CUstream, calls};
 use crate::kernel::{Args, Kernel, LaunchConfig};
 use crate::memory::{
@@ -41,6 +41,16 @@ use std::sync::{Mutex, PoisonError};
 /// # Ok::<(), scoped_cuda::Error>(())
 /// ```
 pub fn scope<'scope, R>(f: impl FnOnce(&Scope<'scope>) -> Result<R>) -> Result<R> {
+    try_scope(f)
+}
+
+/// [`scope`](scope()) for a caller with an error type of its own.
+///
+/// # Errors
+/// As there, through `E::from`.
+pub fn try_scope<'scope, R, E: From<Error>>(
+    f: impl FnOnce(&Scope<'scope>) -> Result<R, E>,
+) -> Result<R, E> {
     let scope = Scope {
         used: Mutex::new(Vec::new()),
         _invariant: PhantomData,

@@ -86,6 +86,43 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
         })
     }
 
+    /// Sends patterns over this path and compares what arrives, once, before real data depends on it; gives the token back.
+    ///
+    /// On some platforms the direct path is reported as available and delivers wrong bytes without any error (an IOMMU or a PCI bridge in
+    /// between; pytorch/pytorch#84803). The check takes well under a millisecond after its first allocations.
+    ///
+    /// # Errors
+    /// [`Error::PeerUnreliable`] when other bytes arrived, or what the driver returns.
+    ///
+    /// ```
+    /// # use scoped_cuda::{Driver, Error, Transfer, sim::Simulation};
+    /// # let driver = Driver::simulated(Simulation::default())?;
+    /// # driver.with_device(0, |gpu0| driver.with_device(1, |gpu1| {
+    /// let transfer = match gpu0.transfer_to(gpu1)?.verified() {
+    ///     Err(Error::PeerUnreliable { .. }) => Transfer::staged(gpu0, gpu1),
+    ///     other => other?,
+    /// };
+    /// # transfer.verified()?;
+    /// # Ok(()) }))?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
+    pub fn verified(self) -> Result<Self> {
+        // More than one page and not a whole number of them; zeros and ones alone are what a broken path may deliver by chance.
+        const WORDS: u32 = 70_001;
+        let mut received = self.to.zeros::<u32>(WORDS as usize)?;
+        for salt in [0x0000_0000, 0x5555_5555, 0xFFFF_FFFF] {
+            let sent: Vec<u32> = (0..WORDS)
+                .map(|i| i.wrapping_mul(0x9E37_79B9) ^ salt)
+                .collect();
+            self.copy(&self.from.upload(&sent)?, &mut received)?;
+            if received.to_vec()? != sent {
+                let (from, to) = (self.from.device().ordinal(), self.to.device().ordinal());
+                return Err(Error::PeerUnreliable { from, to });
+            }
+        }
+        Ok(self)
+    }
+
     /// Whether copies go directly from device to device.
     #[must_use]
     pub fn is_direct(self) -> bool {
