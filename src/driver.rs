@@ -6,6 +6,7 @@ use crate::context::{Context, with_primary_context};
 use crate::device::Device;
 use crate::error::{DriverError, Error, Result, Version};
 use crate::ffi::{self, CUresult, SYMBOLS, Symbols, calls};
+use crate::host_function;
 #[cfg(feature = "sim")]
 use crate::sim::{Machine, Simulation};
 use std::ffi::{c_int, c_void};
@@ -160,6 +161,7 @@ impl Driver {
     /// # Safety
     /// As [`from_symbols`](Self::from_symbols).
     unsafe fn start(address: Address, origin: Origin) -> Result<Self> {
+        host_function::not_inside()?;
         #[cfg(feature = "sim")]
         if let Some(machine) = &origin.machine {
             machine.select();
@@ -205,6 +207,7 @@ impl Driver {
     /// # Errors
     /// What the driver returns.
     pub fn device_count(self) -> Result<u32> {
+        host_function::not_inside()?;
         if self.state.without_devices.load(Ordering::Relaxed) {
             return Ok(0);
         }

@@ -8,6 +8,7 @@ mod device;
 mod driver;
 mod error;
 pub mod ffi;
+mod host_function;
 mod kernel;
 mod memory;
 pub mod safety;

@@ -6,6 +6,7 @@ use crate::context::Context;
 use crate::current;
 use crate::error::{Error, Result};
 use crate::ffi::{CUevent, CUstream, calls};
+use crate::host_function::Owner;
 use crate::scope::ScopedStream;
 use crate::wait::settle;
 use generativity::make_guard;
@@ -107,10 +108,12 @@ impl<'ctx> Stream<'ctx> {
         f: impl for<'s> FnOnce(ScopedStream<'s, 'scope, 'ctx>) -> Result<R, E>,
     ) -> Result<R, E> {
         self.context.state().not_lost()?;
+        let owner = Owner::new();
         settle(
+            Some(owner),
             || {
                 make_guard!(guard);
-                f(ScopedStream::new(self, guard.into()))
+                f(ScopedStream::new(self, guard.into(), owner))
             },
             || [(self.context.state(), self.raw)],
         )

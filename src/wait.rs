@@ -9,6 +9,7 @@
 use crate::context::ContextState;
 use crate::error::{Error, Result};
 use crate::ffi::{CUresult, CUstream, calls};
+use crate::host_function::Owner;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
@@ -60,29 +61,38 @@ fn poll_until_stopped(context: &ContextState, stream: CUstream, code: CUresult) 
 
 /// Runs `work`, which may enqueue operations that borrow memory on `streams`, then waits for those, on return and on panic alike.
 ///
-/// The wait comes first and the report afterwards. Of several errors the earliest is reported, that of `work` before those of the waits;
-/// the others are kept in the log of teardown errors.
+/// The wait comes first and the report afterwards. Of several errors the earliest is reported: that of `work`, then that of a host
+/// function that `owner` enqueued, then those of the waits. The others are kept in the log of teardown errors.
 pub(crate) fn settle<
     'a,
     R,
     E: From<Error>,
     S: IntoIterator<Item = (&'a ContextState, CUstream)>,
 >(
+    owner: Option<Owner>,
     work: impl FnOnce() -> Result<R, E>,
     streams: impl FnOnce() -> S,
 ) -> Result<R, E> {
     let outcome = catch_unwind(AssertUnwindSafe(work));
     let armed = AbortOnDrop;
-    let mut is_reported = !matches!(outcome, Ok(Ok(_)));
-    let mut waited = Ok(());
+    let mut failed = Vec::new();
     for (context, stream) in streams() {
-        match wait(context, stream) {
-            Err(error) if is_reported => context.driver().log_teardown(context.ordinal(), error),
-            Err(error) => (is_reported, waited) = (true, Err(error)),
-            Ok(()) => {}
+        if let Err(error) = wait(context, stream) {
+            failed.push((context.device(), error));
         }
     }
     mem::forget(armed);
+    let panicked = owner.map_or_else(Vec::new, Owner::finish);
+    let mut is_reported = !matches!(outcome, Ok(Ok(_)));
+    let mut waited = Ok(());
+    // After a fault the driver calls no host function, so one that panicked did so before.
+    for (device, error) in panicked.into_iter().chain(failed) {
+        if is_reported {
+            device.driver().log_teardown(device.ordinal(), error);
+        } else {
+            (is_reported, waited) = (true, Err(error));
+        }
+    }
     match outcome {
         Ok(result) => result.and_then(|value| waited.map(|()| value).map_err(E::from)),
         Err(panic) => resume_unwind(panic),
@@ -96,7 +106,7 @@ pub(crate) fn complete(
 ) -> Result<()> {
     context.not_lost()?;
     let service = context.service();
-    settle(|| enqueue(service), || [(context, service)])
+    settle(None, || enqueue(service), || [(context, service)])
 }
 
 /// While this exists, unwinding past it would free memory that is still lent.

@@ -11,6 +11,7 @@ use scoped_cuda::ffi::CUresult;
 use scoped_cuda::sim::{Live, Simulation};
 use scoped_cuda::{Context, Driver, Error, In, InOut, LaunchConfig, Result, Transfer, scope};
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
+use std::sync::Arc;
 use std::time::Duration;
 
 type Program = fn(Driver) -> Result<()>;
@@ -34,6 +35,9 @@ const PROGRAMS: &[(&str, Program)] = &[
     ("one stream", |driver| driver.with_device(0, one_stream)),
     ("two streams", |driver| driver.with_device(0, two_streams)),
     ("kernels", |driver| driver.with_device(0, kernels)),
+    ("host functions", |driver| {
+        driver.with_device(0, host_functions)
+    }),
     ("transfers", |driver| {
         driver.with_device(0, |a| driver.with_device(1, |b| transfers(a, b)))
     }),
@@ -335,6 +339,24 @@ fn kernels(ctx: Context<'_>) -> Result<()> {
     })?;
     assert_eq!(y.to_vec()?, [3; 4]);
     Ok(())
+}
+
+/// B152: whether it was called, refused or given up, a host function is dropped, before its scope returns.
+fn host_functions(ctx: Context<'_>) -> Result<()> {
+    let stream = ctx.stream()?;
+    let mut buffer = ctx.zeros::<u32>(4)?;
+    let held = Arc::new(());
+    let result = stream.scope(|s| {
+        let mut lent = s.lend(&mut buffer);
+        for i in 0..3 {
+            s.fill(&mut lent, i)?;
+            let held = Arc::clone(&held);
+            s.host(move || drop(held))?;
+        }
+        Ok(())
+    });
+    assert_eq!(Arc::strong_count(&held), 1);
+    result
 }
 
 fn transfers(a: Context<'_>, b: Context<'_>) -> Result<()> {

@@ -124,6 +124,12 @@ entry_points! {
     cuEventCreate(event: &mut CUevent, _flags: c_uint) { *event = CUevent::from_ptr(handle()); }
     cuEventDestroy(_event: CUevent) {}
     cuEventRecord(_event: CUevent, _stream: CUstream) {}
+    cuEventQuery(_event: CUevent) {}
+    cuEventSynchronize(_event: CUevent) {}
+    cuLaunchHostFunc(_stream: CUstream, function: CUhostFn, user_data: *mut c_void) {
+        // SAFETY: its caller lets the driver call it with this data.
+        unsafe { function(user_data) }
+    }
 
     cuModuleLoadDataEx(module: &mut CUmodule, _image: *const c_void, _count: c_uint, _options: *mut CUjit_option, _values: *mut *mut c_void) {
         *module = CUmodule::from_ptr(handle());

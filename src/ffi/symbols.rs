@@ -142,7 +142,7 @@ symbols! {
     cuMemsetD8Async             3020  required any (to: CUdeviceptr, value: c_uchar, count: usize, stream: CUstream);
     cuMemsetD16Async            3020  required any (to: CUdeviceptr, value: c_ushort, count: usize, stream: CUstream);
     cuMemsetD32Async            3020  required any (to: CUdeviceptr, value: c_uint, count: usize, stream: CUstream);
-    // streams and events
+    // streams, events and host functions
     cuStreamCreate              2000  required own (stream: *mut CUstream, flags: c_uint);
     cuStreamDestroy             4000  required any (stream: CUstream);
     cuStreamSynchronize         2000  required any (stream: CUstream);
@@ -151,6 +151,9 @@ symbols! {
     cuEventCreate               2000  required own (event: *mut CUevent, flags: c_uint);
     cuEventDestroy              4000  required any (event: CUevent);
     cuEventRecord               2000  required any (event: CUevent, stream: CUstream);
+    cuEventQuery                2000  required any (event: CUevent);
+    cuEventSynchronize          2000  required any (event: CUevent);
+    cuLaunchHostFunc            10000 required any (stream: CUstream, function: CUhostFn, user_data: *mut c_void);
     // kernels
     cuModuleLoadDataEx          2010  required own (module: *mut CUmodule, image: *const c_void, count: c_uint, options: *mut CUjit_option, values: *mut *mut c_void);
     cuModuleUnload              2000  required any (module: CUmodule);

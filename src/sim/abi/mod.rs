@@ -58,7 +58,7 @@ entry_points! {
         cuMemcpyHtoDAsync cuMemcpyDtoHAsync cuMemcpyDtoDAsync cuMemcpyPeerAsync
         cuMemsetD8Async cuMemsetD16Async cuMemsetD32Async
         cuStreamCreate cuStreamDestroy cuStreamSynchronize cuStreamQuery cuStreamWaitEvent
-        cuEventCreate cuEventDestroy cuEventRecord
+        cuEventCreate cuEventDestroy cuEventRecord cuEventQuery cuEventSynchronize cuLaunchHostFunc
         cuModuleLoadDataEx cuModuleUnload cuModuleGetFunction cuFuncGetAttribute cuLaunchKernel
     }
     optional { cuFuncGetParamInfo cuFuncGetParamCount }
@@ -78,9 +78,6 @@ entry_points! {
         cuMemcpyDtoH from 3020 before 99_990;
         cuPointerGetAttribute from 4000 before 99_990;
         cuStreamGetCtx from 9020 before 12_050;
-        cuLaunchHostFunc from 10_000 before 99_990;
-        cuEventQuery from 2000 before 99_990;
-        cuEventSynchronize from 2000 before 99_990;
     }
 }
 
