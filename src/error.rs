@@ -117,6 +117,24 @@ pub enum Error {
         source: DriverError,
     },
 
+    /// The host is out of memory that can be page-locked.
+    #[error("cannot allocate {bytes} bytes of page-locked host memory: {source}")]
+    OutOfHostMemory {
+        /// Bytes asked for.
+        bytes: usize,
+        /// The driver's answer.
+        source: DriverError,
+    },
+
+    /// The element type asks for a stricter alignment than the driver's memory has.
+    #[error("the driver's memory at {address:#x} is not aligned to {align} bytes")]
+    Misaligned {
+        /// Where the memory is.
+        address: usize,
+        /// What the element type asks for, in bytes.
+        align: usize,
+    },
+
     /// The size in bytes does not fit the address space.
     #[error("{len} elements of {element_bytes} bytes are more than the address space holds")]
     SizeOverflow {
@@ -231,6 +249,7 @@ impl Error {
         match self {
             Self::Driver(error)
             | Self::OutOfMemory { source: error, .. }
+            | Self::OutOfHostMemory { source: error, .. }
             | Self::Poisoned { first: error } => Some(error),
             _ => None,
         }

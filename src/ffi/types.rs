@@ -134,6 +134,10 @@ pub const CU_MEM_LOCATION_TYPE_DEVICE: c_uint = 1;
 pub const CU_MEM_ACCESS_FLAGS_PROT_READWRITE: c_uint = 3;
 /// `CUmemPool_attribute`: bytes kept at a synchronise instead of being given back.
 pub const CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: CUmemPool_attribute = 4;
+/// `cuMemHostAlloc`: page-locked for every context, not only for the one that is current.
+pub const CU_MEMHOSTALLOC_PORTABLE: c_uint = 1;
+/// `cuMemHostAlloc`: kernels may touch the memory too.
+pub const CU_MEMHOSTALLOC_DEVICEMAP: c_uint = 2;
 /// `CUstream_flags`: does not synchronise with the NULL stream.
 pub const CU_STREAM_NON_BLOCKING: c_uint = 1;
 /// `CUevent_flags`: no time is recorded, so recording is cheaper.

@@ -3,6 +3,7 @@
 mod buffer;
 mod fill;
 mod ordered;
+mod pinned;
 mod pool;
 mod view;
 
@@ -10,6 +11,7 @@ pub use buffer::Buffer;
 pub use fill::Fill;
 pub(crate) use fill::Pattern;
 pub use ordered::{HandOver, Ordered, Readable};
+pub use pinned::PinnedBuffer;
 pub(crate) use pool::Pool;
 pub use view::{Slice, SliceMut};
 
@@ -20,7 +22,8 @@ use std::ops::{Bound, RangeBounds};
 
 /// Device memory of a context: a [`Buffer`], a [`Slice`] or a [`SliceMut`].
 ///
-/// Sealed: an implementation vouches that `len` elements at the address are allocated on the context's device (claim C12).
+/// Sealed: an implementation vouches that `len` elements at the address are allocated on the context's device, or are host memory that
+/// the device reaches under it (claim C12).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not device memory of `{T}`",
     note = "device memory is a `Buffer`, a `Slice` or a `SliceMut` of the same context and element type"

@@ -150,6 +150,10 @@ impl State {
             .values()
             .filter(|memory| memory.owner == Some(context));
         for memory in own.map(Arc::clone).collect::<Vec<_>>() {
+            if memory.host().is_some() {
+                // The program may hold references to it: to a real one, that is what another library's reset does.
+                std::mem::forget(Arc::clone(&memory));
+            }
             self.mark_freed(&memory);
             self.bury(&memory);
         }

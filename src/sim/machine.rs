@@ -92,7 +92,7 @@ pub struct Live {
     pub allocations: usize,
     /// Their bytes.
     pub bytes: usize,
-    /// Page-locked host allocations; the simulated driver makes none yet.
+    /// Page-locked host allocations.
     pub host_allocations: usize,
 }
 
@@ -204,6 +204,7 @@ impl Machine {
                 .values()
                 .filter(|allocation| !allocation.is_freed())
         };
+        let on_device = || allocations().filter(|allocation| !allocation.is_pinned());
         Live {
             contexts: state
                 .contexts
@@ -227,9 +228,11 @@ impl Machine {
                 .count(),
             modules: state.modules.len(),
             pools: state.pools.len(),
-            allocations: allocations().count(),
-            bytes: allocations().map(|allocation| allocation.bytes).sum(),
-            host_allocations: 0,
+            allocations: on_device().count(),
+            bytes: on_device().map(|allocation| allocation.bytes).sum(),
+            host_allocations: allocations()
+                .filter(|allocation| allocation.is_pinned())
+                .count(),
         }
     }
 

@@ -22,6 +22,7 @@
 mod abi;
 mod attributes;
 mod context;
+mod host;
 mod kernel;
 mod machine;
 mod memory;

@@ -5,7 +5,7 @@
 
 use super::{Out, call};
 use crate::ffi::*;
-use crate::sim::memory::Pool;
+use crate::sim::memory::{Place, Pool};
 use crate::sim::registry::{Handle, Kind, Named};
 use crate::sim::work::{HostPointer, Work};
 use std::collections::BTreeSet;
@@ -211,6 +211,9 @@ pub(super) unsafe extern "C" fn cuMemFree(address: CUdeviceptr) -> CUresult {
         Named::Address(address),
         |machine, mut state| {
             let allocation = state.allocation(address)?;
+            if allocation.is_pinned() {
+                return Err(CUresult::INVALID_VALUE);
+            }
             state.mark_freed(&allocation);
             // Plain memory waits for the work of its context. Pool memory does not.
             for mark in allocation
@@ -240,8 +243,12 @@ pub(super) unsafe extern "C" fn cuPointerGetAttribute(
             match attribute {
                 // SAFETY: each attribute has a type in cuda.h, and the caller passes null or a pointer to one.
                 1 => unsafe { Out::new(data.cast()) }?.set(CUcontext::from_ptr(context.as_ptr())),
-                // SAFETY: as above. 2 is CU_MEMORYTYPE_DEVICE.
-                2 => unsafe { Out::new(data.cast()) }?.set(2 as c_uint),
+                // SAFETY: as above. CU_MEMORYTYPE_HOST and CU_MEMORYTYPE_DEVICE.
+                2 => unsafe { Out::new(data.cast()) }?.set(if allocation.is_pinned() {
+                    1
+                } else {
+                    2 as c_uint
+                }),
                 // SAFETY: as above.
                 3 => unsafe { Out::new(data.cast()) }?.set(address),
                 // SAFETY: as above.
@@ -304,6 +311,7 @@ pub(super) unsafe extern "C" fn cuMemcpyDtoHAsync(
         if to.is_null() {
             return Err(CUresult::INVALID_VALUE);
         }
+        let is_page_locked = state.is_page_locked(to.addr() as u64, bytes);
         let mark = machine.enqueue(
             &mut state,
             stream,
@@ -313,6 +321,9 @@ pub(super) unsafe extern "C" fn cuMemcpyDtoHAsync(
                 bytes,
             },
         )?;
+        if is_page_locked {
+            return Ok(());
+        }
         // To pageable memory, the call is not asynchronous at all.
         machine.wait(state, mark)?.live(context)
     })
@@ -416,7 +427,10 @@ pub(super) unsafe extern "C" fn cuMemcpyPeerAsync(
                 return Ok(());
             }
             let (to, from) = (state.place(to, bytes)?, state.place(from, bytes)?);
-            if [to.allocation.device, from.allocation.device] != devices {
+            let is_in = |place: &Place, device| {
+                place.allocation.device == device || place.allocation.host().is_some()
+            };
+            if !is_in(&to, devices[0]) || !is_in(&from, devices[1]) {
                 return Err(CUresult::INVALID_VALUE);
             }
             machine.enqueue(&mut state, stream, Work::Copy { to, from, bytes })?;
@@ -473,7 +487,8 @@ fn fill(
         let (_, device) = state.home(stream)?;
         let is_aligned = to % pattern.len() as u64 == 0;
         let to = state.place(to, bytes)?;
-        if !is_aligned || to.allocation.device != device {
+        let is_near = to.allocation.device == device || to.allocation.host().is_some();
+        if !is_aligned || !is_near {
             return Err(CUresult::INVALID_VALUE);
         }
         machine.enqueue(

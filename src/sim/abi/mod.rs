@@ -8,6 +8,7 @@
 
 mod context;
 mod driver_device;
+mod host;
 mod kernel;
 mod memory;
 mod stream;
@@ -21,6 +22,7 @@ use std::sync::MutexGuard;
 
 use context::*;
 use driver_device::*;
+use host::*;
 use kernel::*;
 use memory::*;
 use stream::*;
@@ -57,6 +59,7 @@ entry_points! {
         cuMemPoolCreate cuMemPoolDestroy cuMemPoolSetAttribute cuMemPoolSetAccess cuMemAllocFromPoolAsync cuMemFreeAsync
         cuMemcpyHtoDAsync cuMemcpyDtoHAsync cuMemcpyDtoDAsync cuMemcpyPeerAsync
         cuMemsetD8Async cuMemsetD16Async cuMemsetD32Async
+        cuMemHostAlloc cuMemFreeHost cuMemHostGetDevicePointer
         cuStreamCreate cuStreamDestroy cuStreamSynchronize cuStreamQuery cuStreamWaitEvent
         cuEventCreate cuEventDestroy cuEventRecord cuEventQuery cuEventSynchronize cuLaunchHostFunc
         cuModuleLoadDataEx cuModuleUnload cuModuleGetFunction cuFuncGetAttribute cuLaunchKernel
