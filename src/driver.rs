@@ -9,6 +9,7 @@ use crate::ffi::{self, CUresult, SYMBOLS, Symbols, calls};
 use crate::host_function;
 #[cfg(feature = "sim")]
 use crate::sim::{Machine, Simulation};
+use crate::wake::Sleepers;
 use std::ffi::{c_int, c_void};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,6 +41,8 @@ struct State {
     is_poisoned: AtomicBool,
     first_fault: OnceLock<DriverError>,
     teardown_errors: Mutex<Vec<TeardownError>>,
+    /// Who waits for host functions, which a fault keeps from being called.
+    sleepers: Sleepers,
 }
 
 /// Where a driver comes from.
@@ -185,6 +188,7 @@ impl Driver {
             is_poisoned: AtomicBool::new(false),
             first_fault: OnceLock::new(),
             teardown_errors: Mutex::new(Vec::new()),
+            sleepers: Sleepers::default(),
         }));
         let driver = Self { state };
         match calls::init(driver) {
@@ -385,8 +389,13 @@ impl Driver {
         if code.is_sticky() {
             self.state.first_fault.get_or_init(|| error);
             self.state.is_poisoned.store(true, Ordering::Release);
+            self.state.sleepers.wake();
         }
         Error::Driver(error)
+    }
+
+    pub(crate) fn sleepers(self) -> &'static Sleepers {
+        &self.state.sleepers
     }
 
     fn describe(self, code: CUresult, call: &'static str) -> DriverError {

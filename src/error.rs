@@ -209,6 +209,10 @@ pub enum Error {
         message: String,
     },
 
+    /// A future was polled again after it had given back what it owned.
+    #[error("the transfer has ended already and has given its memory back")]
+    TransferEnded,
+
     /// A driver was asked for something inside of a host function, where CUDA permits no call; nothing was asked of it.
     #[error("a host function may make no CUDA call")]
     InsideHostFunction,

@@ -182,6 +182,12 @@ impl Table {
         removed
     }
 
+    fn take_uncalled(&mut self, owner: Owner) -> Vec<Pending> {
+        let own = self.pending.iter().filter(|(_, p)| p.owner == owner);
+        let keys: Vec<_> = own.map(|(&key, _)| key).collect();
+        keys.iter().filter_map(|&key| self.remove(key)).collect()
+    }
+
     /// A call in progress counts as in the table.
     fn start(&mut self, key: usize) -> Option<(Owner, Device, Function)> {
         let Pending {
@@ -210,6 +216,13 @@ impl Owner {
         Self(NEXT_OWNER.fetch_add(1, Ordering::Relaxed))
     }
 
+    /// Drops what the owner has enqueued and the driver has not called.
+    pub(crate) fn abandon(self) {
+        // A statement of its own, so that the captures are dropped after the table was unlocked.
+        let uncalled = table().take_uncalled(self);
+        drop(uncalled);
+    }
+
     /// Ends what the owner has enqueued, once its streams have done or dropped it: a function that was not called is dropped, one that is
     /// being called is waited for (after a fault the driver does not do that). Returns what panicked, the first first.
     pub(crate) fn finish(self) -> Vec<(Device, Error)> {
@@ -218,13 +231,7 @@ impl Owner {
             return Vec::new();
         }
         let mut table = table();
-        let keys: Vec<_> = table
-            .pending
-            .iter()
-            .filter(|(_, pending)| pending.owner == self)
-            .map(|(&key, _)| key)
-            .collect();
-        let uncalled: Vec<_> = keys.iter().filter_map(|&key| table.remove(key)).collect();
+        let uncalled = table.take_uncalled(self);
         while table.running.contains(&self) {
             table = RETURNED.wait(table).unwrap_or_else(PoisonError::into_inner);
         }

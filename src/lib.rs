@@ -2,6 +2,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod attribute;
+mod completion;
 mod context;
 mod current;
 mod device;
@@ -11,6 +12,7 @@ pub mod ffi;
 mod host_function;
 mod kernel;
 mod memory;
+mod pending;
 pub mod safety;
 mod scope;
 #[cfg(feature = "sim")]
@@ -18,6 +20,7 @@ pub mod sim;
 mod stream;
 mod transfer;
 mod wait;
+mod wake;
 
 pub use attribute::Attribute;
 pub use bytemuck::Pod;
@@ -31,6 +34,7 @@ pub use kernel::{
 pub use memory::{
     Buffer, Fill, HandOver, Memory, MemoryMut, Ordered, PinnedBuffer, Readable, Slice, SliceMut,
 };
+pub use pending::{Pending, Refused};
 pub use scope::{Scope, ScopedStream, scope, try_scope};
 pub use stream::Stream;
 pub use transfer::Transfer;

@@ -15,8 +15,8 @@ use std::fmt;
 /// A queue of work on a device, run in order, asynchronously to the host and to other streams.
 ///
 /// Always non-blocking: it does not synchronise with the legacy NULL stream, which this crate never uses. Work is enqueued inside
-/// [`scope`](Self::scope) (one stream) or [`scope`](crate::scope()) (several), which wait for it before they return; outside, a stream
-/// is idle.
+/// [`scope`](Self::scope) (one stream) or [`scope`](crate::scope()) (several), which wait for it before they return; outside, a
+/// stream has nothing to do but copies that own their memory ([`Pending`](crate::Pending)).
 ///
 /// Dropping a stream destroys it (`cuStreamDestroy`); an error goes to
 /// [`Driver::take_teardown_errors`](crate::Driver::take_teardown_errors).
@@ -125,7 +125,7 @@ impl<'ctx> Stream<'ctx> {
     /// The stream and what the driver returned.
     pub fn close(self) -> Result<(), (Self, Error)> {
         let driver = self.context.driver();
-        // SAFETY: live, owned, and idle outside scopes (C5).
+        // SAFETY: live and owned. No pending work borrows anything outside scopes (C5); a copy that owns its memory goes on (measured).
         let destroy = || unsafe { calls::stream_destroy(driver, self.raw) };
         match self.context.state().not_lost().and_then(|()| destroy()) {
             Ok(()) => {
@@ -153,7 +153,7 @@ impl<'ctx> Stream<'ctx> {
 impl Drop for Stream<'_> {
     fn drop(&mut self) {
         let raw = self.raw;
-        // SAFETY: live, owned, and idle outside scopes (C5).
+        // SAFETY: live and owned. No pending work borrows anything outside scopes (C5); a copy that owns its memory goes on (measured).
         self.context
             .state()
             .tear_down(|driver| unsafe { calls::stream_destroy(driver, raw) });

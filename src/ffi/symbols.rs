@@ -142,15 +142,11 @@ symbols! {
     cuMemsetD8Async             3020  required any (to: CUdeviceptr, value: c_uchar, count: usize, stream: CUstream);
     cuMemsetD16Async            3020  required any (to: CUdeviceptr, value: c_ushort, count: usize, stream: CUstream);
     cuMemsetD32Async            3020  required any (to: CUdeviceptr, value: c_uint, count: usize, stream: CUstream);
-<<<<<<< HEAD
-    // streams, events and host functions
-=======
     // host memory
     cuMemHostAlloc              2020  required own (memory: *mut *mut c_void, bytes: usize, flags: c_uint);
     cuMemFreeHost               2000  required any (memory: *mut c_void);
     cuMemHostGetDevicePointer   3020  required own (address: *mut CUdeviceptr, memory: *mut c_void, flags: c_uint);
-    // streams and events
->>>>>>> host
+    // streams, events and host functions
     cuStreamCreate              2000  required own (stream: *mut CUstream, flags: c_uint);
     cuStreamDestroy             4000  required any (stream: CUstream);
     cuStreamSynchronize         2000  required any (stream: CUstream);
