@@ -180,14 +180,19 @@ impl<'ctx, T> Pending<'ctx, T> {
         self.context
     }
 
-    /// Whether the copy is done, or failed: [`wait`](Self::wait) returns at once then (`cuEventQuery`).
-    #[must_use]
-    pub fn is_complete(&self) -> bool {
+    /// Whether the copy is done: [`wait`](Self::wait) returns at once then, as it does after an error (`cuEventQuery`).
+    ///
+    /// # Errors
+    /// What the driver returned.
+    pub fn is_complete(&self) -> Result<bool> {
         match &self.state {
-            State::Running(completion, _) => {
-                !matches!(completion.progress(self.context.state()), Progress::Running)
-            }
-            State::Empty(_) | State::Lost(_) | State::Ended => true,
+            State::Running(completion, _) => match completion.progress(self.context.state()) {
+                Progress::Running => Ok(false),
+                Progress::Done => Ok(true),
+                Progress::Failed(Failed::Stopped(error) | Failed::Unproven(error)) => Err(error),
+            },
+            State::Empty(_) | State::Ended => Ok(true),
+            State::Lost(error) => Err(error.clone()),
         }
     }
 
