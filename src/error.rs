@@ -95,6 +95,10 @@ pub enum Error {
         to: u32,
     },
 
+    /// Contexts of two drivers meet, of the real and of a simulated one, say. Neither knows the other's handles.
+    #[error("the two contexts are of different drivers")]
+    DifferentDrivers,
+
     /// The direct path between two devices delivered other bytes than were sent; a staged transfer is the way around it.
     #[error(
         "the direct path from device {from} to device {to} corrupts data; use a staged transfer"

@@ -27,7 +27,9 @@ pub use error::{DriverError, Error, LaunchField, Result, Version};
 pub use kernel::{
     Arg, Args, In, InOut, Kernel, LaunchConfig, Module, Out, Param, Parameter, Params,
 };
-pub use memory::{Buffer, Fill, HandOver, Memory, MemoryMut, Ordered, Readable, Slice, SliceMut};
+pub use memory::{
+    Buffer, Element, Fill, HandOver, Memory, MemoryMut, Ordered, Readable, Slice, SliceMut,
+};
 pub use scope::{Scope, ScopedStream, scope, try_scope};
 pub use stream::Stream;
 pub use transfer::Transfer;
