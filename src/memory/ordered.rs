@@ -23,6 +23,11 @@ impl<'s, B> Ordered<'s, B> {
         Self { memory, brand }
     }
 
+    /// The same memory in the same order, as another type.
+    pub(super) fn map<C>(self, f: impl FnOnce(B) -> C) -> Ordered<'s, C> {
+        Ordered::new(f(self.memory), self.brand)
+    }
+
     /// The memory, without its place in the order: for the scope's own operations.
     pub(crate) fn into_memory(self) -> B {
         self.memory
