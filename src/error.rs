@@ -97,7 +97,7 @@ pub enum Error {
     },
 
     /// The device has not enough free memory, or the context's own [limit](crate::Context::limit_memory) leaves too little.
-    #[error("device {ordinal} cannot allocate {asked} bytes: {}", out_of_memory(*free, *cap, source.as_ref()))]
+    #[error("device {ordinal} cannot allocate {asked} bytes: {}", out_of_memory(*free, *cap, source.as_deref()))]
     OutOfMemory {
         /// The device.
         ordinal: u32,
@@ -108,7 +108,7 @@ pub enum Error {
         /// The context's limit in bytes, when it has one.
         cap: Option<usize>,
         /// The driver's answer; `None` when the cap was in the way, and the driver was not asked.
-        source: Option<DriverError>,
+        source: Option<Box<DriverError>>,
     },
 
     /// The size in bytes does not fit the address space.
@@ -243,7 +243,7 @@ impl Error {
     pub fn driver_error(&self) -> Option<&DriverError> {
         match self {
             Self::Driver(error) | Self::Poisoned { first: error } => Some(error),
-            Self::OutOfMemory { source, .. } => source.as_ref(),
+            Self::OutOfMemory { source, .. } => source.as_deref(),
             _ => None,
         }
     }

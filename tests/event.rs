@@ -249,7 +249,7 @@ fn scope_on<'ctx>(
         s.wait(ready)?;
         s.record(done)?;
         ready.synchronize()?;
-        Ok(ready.is_complete()?)
+        ready.is_complete()
     })
 }
 

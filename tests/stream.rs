@@ -322,10 +322,8 @@ fn priority_of(stream: &Stream<'_>) -> i32 {
     let get = unsafe { mem::transmute::<*const c_void, GetPriority>(address) };
     let mut priority = i32::MIN;
     // SAFETY: the stream is live and the out-pointer valid for the call.
-    assert_eq!(
-        unsafe { get(stream.as_raw(), &raw mut priority) },
-        CUresult::SUCCESS
-    );
+    let code = unsafe { get(stream.as_raw(), &raw mut priority) };
+    assert_eq!(code, CUresult::SUCCESS);
     priority
 }
 
@@ -545,6 +543,59 @@ fn chunks_go_to_different_streams() {
         })?;
         let expected: Vec<_> = (0..1000u32).map(|i| i / 300).collect();
         assert_eq!(buffer.to_vec()?, expected);
+        Ok(())
+    });
+}
+
+/// B72: memory dropped on another thread is freed in the order of the stream that uses it.
+#[test]
+fn dropping_on_another_thread_frees_in_order() {
+    in_context(|ctx| {
+        let (first, second) = (ctx.stream()?, ctx.stream()?);
+        let mut out = ctx.zeros::<u32>(1 << 16)?;
+        scope(|scope| {
+            scope.on(&first, |a| {
+                let mut memory = a.zeros::<u32>(1 << 16)?;
+                let gate = Gate::close(&first);
+                a.fill(&mut memory, 9)?;
+                a.copy(&memory, &mut a.lend(&mut out))?;
+                std::thread::scope(|threads| drop(threads.spawn(move || drop(memory))));
+                // What comes next may get the same memory; the work above has not run yet.
+                scope.on(&second, |b| {
+                    let mut next = b.zeros::<u32>(1 << 16)?;
+                    b.fill(&mut next, 1)
+                })?;
+                gate.open();
+                Ok(())
+            })
+        })?;
+        assert_eq!(out.to_vec()?, vec![9; 1 << 16]);
+        Ok(())
+    });
+}
+
+/// B80: an upload is an operation of its stream, at the size at which the driver's own synchronous copy was stale every time.
+#[test]
+fn what_is_uploaded_in_a_scope_is_there_for_what_comes_next() {
+    in_context(|ctx| {
+        let (first, second) = (ctx.stream()?, ctx.stream()?);
+        let mut host = vec![0u32; 1 << 18];
+        let (mut own, mut other) = (ctx.zeros::<u32>(1 << 18)?, ctx.zeros::<u32>(1 << 18)?);
+        for round in 1..10 {
+            host.fill(round);
+            scope(|scope| {
+                scope.on(&first, |a| {
+                    let memory = a.upload(&host)?;
+                    a.copy(&memory, &mut a.lend(&mut own))?;
+                    scope.on(&second, |b| {
+                        let memory = b.take(a, memory)?;
+                        b.copy(&memory, &mut b.lend(&mut other))
+                    })
+                })
+            })?;
+            assert_eq!(own.to_vec()?, host, "round {round}");
+            assert_eq!(other.to_vec()?, host, "round {round}");
+        }
         Ok(())
     });
 }

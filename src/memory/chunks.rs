@@ -44,6 +44,8 @@ pub struct ChunksMut<'b, 'ctx, T> {
     len: usize,
 }
 
+static_assertions::assert_impl_all!(ChunksMut<'static, 'static, f32>: Send, Sync);
+
 impl<'b, 'ctx, T> Iterator for ChunksMut<'b, 'ctx, T> {
     type Item = SliceMut<'b, 'ctx, T>;
 

@@ -168,13 +168,13 @@ impl<'s, 'scope, 'ctx, T> Readable<'s, 'scope, 'ctx, T> for Slice<'scope, 'ctx, 
     }
 }
 
-/// Memory that another stream may take over: a [`Buffer`] allocated in the scope, or a view that is borrowed for the whole scope.
+/// Memory that may leave its stream's order, to [another stream](crate::ScopedStream::take) or [to rest](crate::ScopedStream::finish): a [`Buffer`] allocated in the scope, or a view that is borrowed for the whole scope.
 ///
 /// A view for a shorter time, such as [`Ordered::slice`] gives, is not: when its borrow ends, its stream could write the memory while
 /// the other one still reads it. Sealed.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be handed over to another stream in this scope",
-    note = "hand over what was lent with `lend` or `lend_view`, or allocated with `zeros`, in this scope"
+    message = "`{Self}` cannot be taken out of its stream's order in this scope",
+    note = "what was lent with `lend` or `lend_view`, or allocated with `zeros`, `uninit` or `upload`, can, in this scope"
 )]
 pub trait HandOver<'scope, 'ctx>: sealed::Sealed {
     /// Frees owned memory in the order of `stream` from now on.

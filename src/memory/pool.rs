@@ -8,7 +8,7 @@
 use crate::context::{Context, ContextState};
 use crate::current;
 use crate::device::Device;
-use crate::error::{Error, Result};
+use crate::error::{DriverError, Error, Result};
 use crate::ffi::{
     CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH,
     CU_MEMPOOL_ATTR_USED_MEM_CURRENT, CU_MEMPOOL_ATTR_USED_MEM_HIGH, CUdeviceptr, CUmemoryPool,
@@ -146,14 +146,14 @@ impl ContextState {
         &self,
         asked: usize,
         free: Option<usize>,
-        source: Option<crate::DriverError>,
+        source: Option<DriverError>,
     ) -> Error {
         Error::OutOfMemory {
             ordinal: self.ordinal(),
             asked,
             free,
             cap: self.pool().cap(),
-            source,
+            source: source.map(Box::new),
         }
     }
 

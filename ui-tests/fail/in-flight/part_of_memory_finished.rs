@@ -3,7 +3,8 @@
 //! In C:    both streams have the address, and one of them is not waited for
 //! Real:    none known
 //! rustc:   argument requires that `memory` is borrowed for `'scope`
-//! Reads:   only what is borrowed until the end of the scope can leave its stream; `slice_mut` borrows the handle for a shorter time
+//! Reads:   only what is borrowed until the end of the scope can leave its stream; `slice_mut` borrows the handle for a shorter time.
+//!          The second error, `'a` and `'scope`, follows from the first
 //! Fix:     divide the memory for good, `memory.split_at_mut(2)?`, and finish one part
 
 use scoped_cuda::{Ordered, Result, ScopedStream, SliceMut};

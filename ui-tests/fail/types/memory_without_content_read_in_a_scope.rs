@@ -3,7 +3,8 @@
 //! In C:    the copy works, and gives what is left of an earlier allocation
 //! Real:    none known
 //! rustc:   E0277
-//! Reads:   memory from `uninit` has elements `MaybeUninit<T>`, which nothing reads
+//! Reads:   memory from `uninit` has elements `MaybeUninit<T>`, which nothing reads.
+//!          The second error follows from the first
 //! Fix:     write it whole first, `s.write_init(&host, memory)?`, or promise that a kernel has done so, `assume_init`
 
 use scoped_cuda::{Result, Stream};
