@@ -2,8 +2,9 @@
 
 mod common;
 
-use common::{Gate, in_context, in_two_contexts};
+use common::{Gate, in_context, in_two_contexts, simulated};
 use scoped_cuda::ffi::CUresult;
+use scoped_cuda::sim::Simulation;
 use scoped_cuda::{Error, Result, scope};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -279,4 +280,34 @@ fn events_say_what_they_are() {
         assert_eq!(timed.context().device(), ctx.device());
         Ok(())
     });
+}
+
+/// Other code in the process resets the primary context: that is an error of its own, without a call that might crash in the driver.
+#[test]
+fn events_and_streams_of_a_context_that_was_reset_say_so() {
+    let driver = simulated(Simulation::default());
+    let machine = driver.machine().unwrap();
+    let lost = Error::ContextLost { ordinal: 0 };
+    let outcome = driver.with_device(0, |ctx| {
+        let (stream, start, end) = (ctx.stream()?, ctx.timed_event()?, ctx.timed_event()?);
+        let finished = stream.scope(|s| {
+            s.record(&start)?;
+            s.record(&end)?;
+            let memory = s.zeros::<u32>(8)?;
+            machine.reset_primary(0);
+            assert_eq!(s.finish(memory).unwrap_err(), lost);
+            Ok(())
+        });
+        assert_eq!(finished, Err(lost.clone()));
+        assert_eq!(end.is_complete(), Err(lost.clone()));
+        assert_eq!(end.synchronize(), Err(lost.clone()));
+        assert_eq!(end.elapsed_since(&start), Err(lost.clone()));
+        assert_eq!(stream.is_idle(), Err(lost.clone()));
+        assert_eq!(end.close().unwrap_err().1, lost);
+        Ok(())
+    });
+    assert_eq!(outcome, Ok(()));
+    let unseen = driver.take_teardown_errors();
+    assert!(unseen.iter().all(|entry| entry.error == lost), "{unseen:?}");
+    assert_eq!(machine.violations(), Vec::<String>::new());
 }

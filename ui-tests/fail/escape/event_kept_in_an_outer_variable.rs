@@ -6,10 +6,10 @@
 //! Reads:   an event is part of its context, which ends with `with_device`
 //! Fix:     ask it inside, and take the answer out
 
-use scoped_cuda::{Driver, Event, Result};
+use scoped_cuda::{Driver, Result};
 
 fn f(driver: Driver) -> Result<()> {
-    let mut kept: Option<Event<'_>> = None;
+    let mut kept = None;
     driver.with_device(0, |ctx| {
         kept = Some(ctx.event()?); // <-
         Ok(())

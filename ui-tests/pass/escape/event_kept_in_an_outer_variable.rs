@@ -3,7 +3,7 @@
 use scoped_cuda::{Driver, Result};
 
 fn f(driver: Driver) -> Result<()> {
-    let mut kept: Option<String> = None;
+    let mut kept = None;
     driver.with_device(0, |ctx| {
         kept = Some(format!("{:?}", ctx.event()?));
         Ok(())
