@@ -266,14 +266,18 @@ impl<'scope, 'ctx> ScopedStream<'_, 'scope, 'ctx> {
     /// the one made before this call. Memory is not handed over by it: [`take`](Self::take) does that.
     ///
     /// # Errors
-    /// [`Error::EventNotRecorded`] (the driver would not wait, and say nothing), or what it returns.
+    /// [`Error::EventNotRecorded`] (the driver would not wait, and say nothing), [`Error::DifferentDrivers`] when the event's context is
+    /// of another [`Driver`](crate::Driver), or what the driver returns.
     #[inline]
     pub fn wait<'any: 'scope>(self, event: &Event<'any>) -> Result<()> {
         if !event.is_recorded.load(Ordering::Acquire) {
             return Err(Error::EventNotRecorded);
         }
         let (driver, stream) = (self.context().driver(), self.stream().as_raw());
-        // SAFETY: both are live. A wait may cross contexts (C2); the event's own lives for `'scope`, which ends after the wait is over
+        if event.context.driver() != driver {
+            return Err(Error::DifferentDrivers);
+        }
+        // SAFETY: both are live handles of this driver. A wait may cross contexts (C2); the event's own lives for `'scope`, which ends after the wait is over
         // (C5). The event itself may be destroyed before that (measured).
         unsafe { calls::stream_wait_event(driver, stream, event.raw) }
     }

@@ -30,9 +30,9 @@ pub use kernel::{
     Arg, Args, In, InOut, Kernel, LaunchConfig, Module, Out, Param, Parameter, Params,
 };
 pub use memory::{
-    Buffer, ChunksMut, Fill, HandOver, Memory, MemoryMut, MemoryUsage, Ordered, Readable, Slice,
-    SliceMut,
+    Buffer, ChunksMut, Element, Fill, HandOver, Memory, MemoryMut, MemoryUsage, Ordered, Readable,
+    Slice, SliceMut,
 };
-pub use scope::{Scope, ScopedStream, scope};
+pub use scope::{Scope, ScopedStream, scope, try_scope};
 pub use stream::{Stream, StreamOptions};
 pub use transfer::Transfer;

@@ -10,6 +10,7 @@ use crate::scope::ScopedStream;
 use crate::wait::settle;
 use generativity::make_guard;
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::ops::RangeInclusive;
 
 /// A queue of work on a device, run in order, asynchronously to the host and to other streams.
@@ -145,6 +146,17 @@ impl<'ctx> Stream<'ctx> {
         &'scope self,
         f: impl for<'s> FnOnce(ScopedStream<'s, 'scope, 'ctx>) -> Result<R>,
     ) -> Result<R> {
+        self.try_scope(f)
+    }
+
+    /// [`scope`](Self::scope) for a caller with an error type of its own.
+    ///
+    /// # Errors
+    /// As there, through `E::from`.
+    pub fn try_scope<'scope, R, E: From<Error>>(
+        &'scope self,
+        f: impl for<'s> FnOnce(ScopedStream<'s, 'scope, 'ctx>) -> Result<R, E>,
+    ) -> Result<R, E> {
         self.context.state().not_lost()?;
         settle(
             || {
@@ -159,16 +171,15 @@ impl<'ctx> Stream<'ctx> {
     ///
     /// # Errors
     /// The stream and what the driver returned.
-    pub fn close(mut self) -> Result<(), (Self, Error)> {
+    pub fn close(self) -> Result<(), (Self, Error)> {
         let driver = self.context.driver();
         // SAFETY: live, owned, and idle outside scopes (C5).
         let destroy = || unsafe { calls::stream_destroy(driver, self.raw) };
         match self.context.state().not_lost().and_then(|()| destroy()) {
             Ok(()) => {
                 self.destroy_event();
-                // All but its destructor.
-                self.name = None;
-                std::mem::forget(self);
+                // What is left to drop is the name.
+                ManuallyDrop::new(self).name = None;
                 Ok(())
             }
             Err(error) => Err((self, error)),

@@ -311,3 +311,24 @@ fn events_and_streams_of_a_context_that_was_reset_say_so() {
     assert!(unseen.iter().all(|entry| entry.error == lost), "{unseen:?}");
     assert_eq!(machine.violations(), Vec::<String>::new());
 }
+
+/// Neither driver knows the other's handles: an event of another driver is refused before one gets to see it.
+#[test]
+fn a_wait_does_not_cross_drivers() {
+    let [first, second] = [(); 2].map(|()| simulated(Simulation::default()));
+    first
+        .with_device(0, |a| {
+            second.with_device(0, |b| {
+                let (of_a, of_b, event) = (a.stream()?, b.stream()?, a.event()?);
+                of_a.scope(|s| s.record(&event))?;
+                let machine = second.machine().unwrap();
+                of_b.scope(|s| {
+                    machine.clear_trace();
+                    assert_eq!(s.wait(&event), Err(Error::DifferentDrivers));
+                    assert_eq!(machine.trace(), Vec::<&str>::new());
+                    Ok(())
+                })
+            })
+        })
+        .unwrap();
+}

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // vouches for what was written
 
-use super::{Buffer, HandOver, Ordered, same_len};
+use super::{Buffer, Element, HandOver, Ordered, same_len};
 use crate::error::Result;
 use crate::scope::ScopedStream;
 use crate::wait::wait;
@@ -19,7 +19,10 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     /// # Errors
     /// [`Error::SizeOverflow`](crate::Error::SizeOverflow), [`Error::OutOfMemory`](crate::Error::OutOfMemory), or what the driver
     /// returns.
-    pub fn uninit<T: Pod>(self, len: usize) -> Result<Ordered<'s, Buffer<'ctx, MaybeUninit<T>>>> {
+    pub fn uninit<T: Element>(
+        self,
+        len: usize,
+    ) -> Result<Ordered<'s, Buffer<'ctx, MaybeUninit<T>>>> {
         let buffer = Buffer::allocate(self.context(), len, self.stream().as_raw())?;
         Ok(self.order(buffer))
     }
@@ -43,7 +46,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
-    pub fn upload<T: Pod>(self, source: &'scope [T]) -> Result<Ordered<'s, Buffer<'ctx, T>>> {
+    pub fn upload<T: Element>(self, source: &'scope [T]) -> Result<Ordered<'s, Buffer<'ctx, T>>> {
         let memory = self.uninit(source.len())?;
         self.write_init(source, memory)
     }
@@ -53,7 +56,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns; the memory is freed then.
-    pub fn write_init<T: Pod>(
+    pub fn write_init<T: Element>(
         self,
         source: &'scope [T],
         destination: Ordered<'s, Buffer<'ctx, MaybeUninit<T>>>,
