@@ -1,17 +1,21 @@
 //! Device memory: owned buffers, views of them, and both in the order of a stream.
 
 mod buffer;
+mod chunks;
 mod element;
 mod fill;
 mod ordered;
 mod pool;
+mod scoped;
 mod view;
 
 pub use buffer::Buffer;
+pub use chunks::ChunksMut;
 pub use element::Element;
 pub use fill::Fill;
 pub(crate) use fill::Pattern;
 pub use ordered::{HandOver, Ordered, Readable};
+pub use pool::MemoryUsage;
 pub(crate) use pool::Pool;
 pub use view::{Slice, SliceMut};
 
