@@ -106,13 +106,31 @@ pub enum Error {
         source: DriverError,
     },
 
-    /// The host is out of memory that can be page-locked.
-    #[error("cannot allocate {bytes} bytes of page-locked host memory: {source}")]
+    /// The host has no more memory that can be page-locked.
+    #[error("cannot page-lock {bytes} bytes of host memory: {source}")]
     OutOfHostMemory {
         /// Bytes asked for.
         bytes: usize,
         /// The driver's answer.
         source: DriverError,
+    },
+
+    /// Host memory was to be page-locked that is so already, in part at least.
+    #[error("some of these {bytes} bytes of host memory are page-locked already: {source}")]
+    AlreadyRegistered {
+        /// Bytes that were to be page-locked.
+        bytes: usize,
+        /// The driver's answer.
+        source: DriverError,
+    },
+
+    /// Managed memory was asked for, and there is a device that the host may not touch it beside.
+    #[error(
+        "no managed memory: device {ordinal} lacks concurrent managed access, so that the host could not touch any while it works"
+    )]
+    ManagedUnsupported {
+        /// The device.
+        ordinal: u32,
     },
 
     /// The element type asks for a stricter alignment than the driver's memory has.
@@ -228,6 +246,7 @@ impl Error {
             Self::Driver(error)
             | Self::OutOfMemory { source: error, .. }
             | Self::OutOfHostMemory { source: error, .. }
+            | Self::AlreadyRegistered { source: error, .. }
             | Self::Poisoned { first: error } => Some(error),
             _ => None,
         }

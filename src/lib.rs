@@ -28,7 +28,8 @@ pub use kernel::{
     Arg, Args, In, InOut, Kernel, LaunchConfig, Module, Out, Param, Parameter, Params,
 };
 pub use memory::{
-    Buffer, Fill, HandOver, Memory, MemoryMut, Ordered, PinnedBuffer, Readable, Slice, SliceMut,
+    Advice, Buffer, Fill, HandOver, ManagedBuffer, Memory, MemoryMut, Ordered, PinnedBuffer,
+    Readable, Side, Slice, SliceMut,
 };
 pub use scope::{Scope, ScopedStream, scope};
 pub use stream::Stream;

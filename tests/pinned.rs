@@ -1,6 +1,7 @@
 //! Page-locked host memory, at rest and in flight. Claims C1, C4, C5, C6, C9.
 
 #![allow(unsafe_code)] // launches
+#![allow(clippy::forget_non_drop)] // forgetting handles is what is tested
 
 mod common;
 

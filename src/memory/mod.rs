@@ -2,14 +2,17 @@
 
 mod buffer;
 mod fill;
+mod managed;
 mod ordered;
 mod pinned;
 mod pool;
+mod registered;
 mod view;
 
 pub use buffer::Buffer;
 pub use fill::Fill;
 pub(crate) use fill::Pattern;
+pub use managed::{Advice, ManagedBuffer, Side};
 pub use ordered::{HandOver, Ordered, Readable};
 pub use pinned::PinnedBuffer;
 pub(crate) use pool::Pool;

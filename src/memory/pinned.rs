@@ -240,7 +240,7 @@ fn page_locked<T>(context: Context<'_>, bytes: usize) -> Result<NonNull<T>> {
     })
 }
 
-fn out_of_host_memory(error: Error, bytes: usize) -> Error {
+pub(super) fn out_of_host_memory(error: Error, bytes: usize) -> Error {
     match error {
         Error::Driver(source) if source.code() == CUresult::OUT_OF_MEMORY => {
             Error::OutOfHostMemory { bytes, source }

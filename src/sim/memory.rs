@@ -70,6 +70,11 @@ impl Allocation {
         self.owner.is_none()
     }
 
+    pub(super) fn is_managed(&self) -> bool {
+        self.host()
+            .is_some_and(|host| host.kind == HostKind::Managed)
+    }
+
     /// Whether it is page-locked host memory.
     pub(super) fn is_pinned(&self) -> bool {
         self.host()

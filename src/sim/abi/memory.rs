@@ -252,7 +252,7 @@ pub(super) unsafe extern "C" fn cuPointerGetAttribute(
                 // SAFETY: as above.
                 3 => unsafe { Out::new(data.cast()) }?.set(address),
                 // SAFETY: as above.
-                8 => unsafe { Out::new(data.cast()) }?.set(0 as c_uint),
+                8 => unsafe { Out::new(data.cast()) }?.set(c_uint::from(allocation.is_managed())),
                 // SAFETY: as above.
                 9 => unsafe { Out::new(data.cast()) }?.set(machine.ordinal(allocation.device)),
                 // SAFETY: as above.

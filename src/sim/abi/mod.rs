@@ -59,12 +59,13 @@ entry_points! {
         cuMemPoolCreate cuMemPoolDestroy cuMemPoolSetAttribute cuMemPoolSetAccess cuMemAllocFromPoolAsync cuMemFreeAsync
         cuMemcpyHtoDAsync cuMemcpyDtoHAsync cuMemcpyDtoDAsync cuMemcpyPeerAsync
         cuMemsetD8Async cuMemsetD16Async cuMemsetD32Async
-        cuMemHostAlloc cuMemFreeHost cuMemHostGetDevicePointer
+        cuMemHostAlloc cuMemFreeHost cuMemHostGetDevicePointer cuMemHostRegister cuMemHostUnregister
+        cuMemAllocManaged cuMemFree
         cuStreamCreate cuStreamDestroy cuStreamSynchronize cuStreamQuery cuStreamWaitEvent
         cuEventCreate cuEventDestroy cuEventRecord
         cuModuleLoadDataEx cuModuleUnload cuModuleGetFunction cuFuncGetAttribute cuLaunchKernel
     }
-    optional { cuFuncGetParamInfo cuFuncGetParamCount }
+    optional { cuFuncGetParamInfo cuFuncGetParamCount cuMemPrefetchAsync cuMemAdvise }
     // What the crate does not call, for programs and tests that make raw calls. Later signatures are not simulated.
     more {
         cuDevicePrimaryCtxGetState from 7000 before 99_990;
@@ -76,7 +77,6 @@ entry_points! {
         cuCtxEnablePeerAccess from 4000 before 99_990;
         cuCtxDisablePeerAccess from 4000 before 99_990;
         cuMemAlloc from 3020 before 99_990;
-        cuMemFree from 3020 before 99_990;
         cuMemcpyHtoD from 3020 before 99_990;
         cuMemcpyDtoH from 3020 before 99_990;
         cuPointerGetAttribute from 4000 before 99_990;
