@@ -57,16 +57,10 @@ impl Context<'_> {
         let (state, memory) = (self.state(), host.as_mut_ptr().cast());
         state.not_lost()?;
         register(state, memory, bytes)?;
+        // What `f` gets is borrowed for less than its call, so that nothing is pending on it afterwards.
         let outcome = catch_unwind(AssertUnwindSafe(|| f(host)));
         let is_reported = !matches!(outcome, Ok(Ok(_)));
-        // SAFETY: registered above, in this context. What `f` was given is borrowed for less than its call, so every scope that it
-        // was lent to has waited (C5, C6).
-        let unlocked = state.not_lost().and_then(|()| {
-            current::bind(state, || unsafe {
-                calls::mem_host_unregister(state.driver(), memory)
-            })
-        });
-        let unlocked = match unlocked {
+        let unlocked = match unregister(state, memory) {
             Err(error) if is_reported => {
                 state.driver().log_teardown(state.ordinal(), error);
                 Ok(())
@@ -78,6 +72,15 @@ impl Context<'_> {
             Err(panic) => resume_unwind(panic),
         }
     }
+}
+
+/// `memory` was registered in this context, and what was borrowed from it has ended.
+fn unregister(state: &ContextState, memory: *mut c_void) -> Result<()> {
+    state.not_lost()?;
+    // SAFETY: registered (the caller's promise), and every scope that it was lent to has waited (C5, C6).
+    current::bind(state, || unsafe {
+        calls::mem_host_unregister(state.driver(), memory)
+    })
 }
 
 fn register(state: &ContextState, memory: *mut c_void, bytes: usize) -> Result<()> {
