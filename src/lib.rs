@@ -28,9 +28,9 @@ pub use kernel::{
     Arg, Args, In, InOut, Kernel, LaunchConfig, Module, Out, Param, Parameter, Params,
 };
 pub use memory::{
-    Advice, Buffer, Fill, HandOver, ManagedBuffer, Memory, MemoryMut, Ordered, PinnedBuffer,
-    Readable, Side, Slice, SliceMut,
+    Advice, Buffer, Element, Fill, HandOver, ManagedBuffer, Memory, MemoryMut, Ordered,
+    PinnedBuffer, Readable, Side, Slice, SliceMut,
 };
-pub use scope::{Scope, ScopedStream, scope};
+pub use scope::{Scope, ScopedStream, scope, try_scope};
 pub use stream::Stream;
 pub use transfer::Transfer;

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // owns memory that the driver allocated
 
-use super::{Ordered, Readable, Slice, SliceMut, size_of_elements};
+use super::{Element, Ordered, Readable, Slice, SliceMut, size_of_elements};
 use crate::attribute::Attribute;
 use crate::context::Context;
 use crate::current;
@@ -15,7 +15,6 @@ use crate::ffi::{
 };
 use crate::scope::ScopedStream;
 use crate::wait::complete;
-use bytemuck::Pod;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
@@ -89,7 +88,7 @@ impl<'ctx> Context<'ctx> {
     /// [concurrent managed access](Attribute::ConcurrentManagedAccess): there the host may touch no managed memory while that device
     /// works, on whatever stream, which no borrow can tell. [`Error::SizeOverflow`], [`Error::OutOfMemory`], [`Error::Misaligned`] for
     /// an element type of unusually strict alignment, or what the driver returns.
-    pub fn managed_zeros<T: Pod>(self, len: usize) -> Result<ManagedBuffer<'ctx, T>> {
+    pub fn managed_zeros<T: Element>(self, len: usize) -> Result<ManagedBuffer<'ctx, T>> {
         ManagedBuffer::new(self, len, |memory| memory.set_zero())
     }
 
@@ -97,12 +96,12 @@ impl<'ctx> Context<'ctx> {
     ///
     /// # Errors
     /// As [`managed_zeros`](Self::managed_zeros).
-    pub fn managed_from<T: Pod>(self, host: &[T]) -> Result<ManagedBuffer<'ctx, T>> {
+    pub fn managed_from<T: Element>(self, host: &[T]) -> Result<ManagedBuffer<'ctx, T>> {
         ManagedBuffer::new(self, host.len(), |memory| memory.write(host))
     }
 }
 
-impl<'ctx, T: Pod> ManagedBuffer<'ctx, T> {
+impl<'ctx, T: Element> ManagedBuffer<'ctx, T> {
     /// `initialise` gives all elements a value, or fails.
     fn new(
         context: Context<'ctx>,

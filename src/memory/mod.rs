@@ -1,6 +1,7 @@
 //! Device memory: owned buffers, views of them, and both in the order of a stream.
 
 mod buffer;
+mod element;
 mod fill;
 mod managed;
 mod ordered;
@@ -10,6 +11,7 @@ mod registered;
 mod view;
 
 pub use buffer::Buffer;
+pub use element::Element;
 pub use fill::Fill;
 pub(crate) use fill::Pattern;
 pub use managed::{Advice, ManagedBuffer, Side};
@@ -31,7 +33,7 @@ use std::ops::{Bound, RangeBounds};
     message = "`{Self}` is not device memory of `{T}`",
     note = "device memory is a `Buffer`, a `Slice` or a `SliceMut` of the same context and element type"
 )]
-pub trait Memory<'ctx, T>: sealed::Sealed {
+pub trait Memory<'ctx, T>: sealed::SealedFor<T> {
     /// The context whose device has the memory.
     fn context(&self) -> Context<'ctx>;
 
@@ -55,7 +57,12 @@ pub trait Memory<'ctx, T>: sealed::Sealed {
 pub trait MemoryMut<'ctx, T>: Memory<'ctx, T> {}
 
 pub(crate) mod sealed {
+    /// Keeps other crates from implementing a trait.
     pub trait Sealed {}
+
+    /// The same for a trait with a type parameter: without `T` here, another crate could implement it for a type of this crate and an
+    /// element type of its own, which the orphan rule allows.
+    pub trait SealedFor<T> {}
 }
 
 /// The size of `len` elements in bytes, if an address can count them.

@@ -2,12 +2,12 @@
 
 #![allow(unsafe_code)] // registers borrowed memory
 
+use super::Element;
 use super::pinned::out_of_host_memory;
 use crate::context::{Context, ContextState};
 use crate::current;
 use crate::error::{Error, Result};
 use crate::ffi::{CU_MEMHOSTREGISTER_PORTABLE, CUresult, calls};
-use bytemuck::Pod;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -45,11 +45,23 @@ impl Context<'_> {
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
-    pub fn with_registered<T: Pod, R>(
+    pub fn with_registered<T: Element, R>(
         self,
         host: &mut [T],
         f: impl FnOnce(&mut [T]) -> Result<R>,
     ) -> Result<R> {
+        self.try_with_registered(host, f)
+    }
+
+    /// [`with_registered`](Self::with_registered) for a caller with an error type of its own.
+    ///
+    /// # Errors
+    /// As there, through `E::from`.
+    pub fn try_with_registered<T: Element, R, E: From<Error>>(
+        self,
+        host: &mut [T],
+        f: impl FnOnce(&mut [T]) -> Result<R, E>,
+    ) -> Result<R, E> {
         let bytes = size_of_val(host);
         if bytes == 0 {
             return f(host);
@@ -68,7 +80,7 @@ impl Context<'_> {
             other => other,
         };
         match outcome {
-            Ok(result) => result.and_then(|value| unlocked.map(|()| value)),
+            Ok(result) => result.and_then(|value| unlocked.map(|()| value).map_err(E::from)),
             Err(panic) => resume_unwind(panic),
         }
     }
