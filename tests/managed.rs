@@ -28,7 +28,7 @@ fn host_and_device_take_turns() {
                 let mut y = s.lend_managed(&mut y);
                 let config = LaunchConfig::for_elements(len);
                 // SAFETY: `add` stays below `len`, which both have.
-                unsafe { s.launch(&add, config, (x.view(), &mut y, len as u32)) }?;
+                unsafe { s.launch(&add, config, (&x, &mut y, len as u32)) }?;
                 assert_eq!(
                     x.as_slice()?[0],
                     2,
@@ -90,7 +90,17 @@ fn it_is_memory_of_the_device_in_every_copy() {
         stream.scope(|s| s.copy(&buffer, &mut s.lend_managed(&mut managed)))?;
         assert_eq!(managed.as_slice()?, [1, 2, 3]);
         let mut there = other.zeros::<u16>(3)?;
-        ctx.transfer_to(other)?.copy(&managed.view(), &mut there)?;
+        let transfer = ctx.transfer_to(other)?;
+        // With no context current.
+        std::thread::scope(|threads| {
+            let there = &mut there;
+            let (source, buffer) = (managed.view(), &mut buffer);
+            let worker = threads.spawn(move || {
+                transfer.copy(&source, there)?;
+                buffer.copy_from(&source)
+            });
+            worker.join().unwrap()
+        })?;
         assert_eq!(there.to_vec()?, [1, 2, 3]);
         stream.scope(|s| {
             let mut buffer = s.lend(&mut buffer);

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // owns memory that the driver allocated
 
-use super::{Element, Ordered, Readable, Slice, SliceMut, size_of_elements};
+use super::{Element, Ordered, Readable, Slice, SliceMut, sealed, size_of_elements};
 use crate::attribute::Attribute;
 use crate::context::Context;
 use crate::current;
@@ -24,8 +24,7 @@ use std::{mem, slice};
 ///
 /// At rest the host has it, through [`as_slice`](Self::as_slice) and [`as_mut_slice`](Self::as_mut_slice). In a scope,
 /// [`ScopedStream::lend_managed`] puts it into the order of a stream, and until the scope has waited the borrow checker keeps the host
-/// away; or, like a [`Buffer`](crate::Buffer) at rest, a [`view`](Self::view) of it is read by kernels on several streams and by the
-/// host at once.
+/// away. Unlent, like a [`Buffer`](crate::Buffer) at rest, `&managed` may be read by kernels on several streams and by the host at once.
 ///
 /// Dropping it frees the memory (`cuMemFree`, which waits for other work of the device). Forgetting it leaks the memory, until its
 /// context ends, and nothing else.
@@ -354,6 +353,14 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
             0 => Ok(()),
             bytes => prefetch(self.context(), address, bytes, to, self.stream().as_raw()),
         }
+    }
+}
+
+impl<T> sealed::SealedFor<T> for &ManagedBuffer<'_, T> {}
+
+impl<'s, 'scope, 'ctx, T> Readable<'s, 'scope, 'ctx, T> for &'scope ManagedBuffer<'ctx, T> {
+    fn region(&self) -> (CUdeviceptr, usize) {
+        (self.address, self.len)
     }
 }
 
