@@ -126,6 +126,42 @@ pub enum Error {
         source: Option<Box<DriverError>>,
     },
 
+    /// The host has no more memory that can be page-locked.
+    #[error("cannot page-lock {bytes} bytes of host memory: {source}")]
+    OutOfHostMemory {
+        /// Bytes asked for.
+        bytes: usize,
+        /// The driver's answer.
+        source: DriverError,
+    },
+
+    /// Host memory was to be page-locked that is so already, in part at least.
+    #[error("some of these {bytes} bytes of host memory are page-locked already: {source}")]
+    AlreadyRegistered {
+        /// Bytes that were to be page-locked.
+        bytes: usize,
+        /// The driver's answer.
+        source: DriverError,
+    },
+
+    /// Managed memory was asked for, and there is a device that the host may not touch it beside.
+    #[error(
+        "no managed memory: device {ordinal} lacks concurrent managed access, so that the host could not touch any while it works"
+    )]
+    ManagedUnsupported {
+        /// The device.
+        ordinal: u32,
+    },
+
+    /// The element type asks for a stricter alignment than the driver's memory has.
+    #[error("the driver's memory at {address:#x} is not aligned to {align} bytes")]
+    Misaligned {
+        /// Where the memory is.
+        address: usize,
+        /// What the element type asks for, in bytes.
+        align: usize,
+    },
+
     /// The size in bytes does not fit the address space.
     #[error("{len} elements of {element_bytes} bytes are more than the address space holds")]
     SizeOverflow {
@@ -257,7 +293,10 @@ impl Error {
     #[must_use]
     pub fn driver_error(&self) -> Option<&DriverError> {
         match self {
-            Self::Driver(error) | Self::Poisoned { first: error } => Some(error),
+            Self::Driver(error)
+            | Self::OutOfHostMemory { source: error, .. }
+            | Self::AlreadyRegistered { source: error, .. }
+            | Self::Poisoned { first: error } => Some(error),
             Self::OutOfMemory { source, .. } => source.as_deref(),
             _ => None,
         }

@@ -30,8 +30,8 @@ pub use kernel::{
     Arg, Args, In, InOut, Kernel, LaunchConfig, Module, Out, Param, Parameter, Params,
 };
 pub use memory::{
-    Buffer, ChunksMut, Element, Fill, HandOver, Memory, MemoryMut, MemoryUsage, Ordered, Readable,
-    Slice, SliceMut,
+    Advice, Buffer, ChunksMut, Element, Fill, HandOver, ManagedBuffer, Memory, MemoryMut,
+    MemoryUsage, Ordered, PinnedBuffer, Readable, Side, Slice, SliceMut,
 };
 pub use scope::{Scope, ScopedStream, scope, try_scope};
 pub use stream::{Stream, StreamOptions};

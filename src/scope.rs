@@ -212,7 +212,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     /// Copies `source` to `destination`, which has as many elements (`cuMemcpyDtoHAsync`).
     ///
     /// When `destination` is ordinary memory the driver keeps the calling thread until the copy is done; it only overlaps with other
-    /// work when it is page-locked.
+    /// work when it is page-locked: a [`PinnedBuffer`](crate::PinnedBuffer), or registered with [`Context::with_registered`].
     ///
     /// # Errors
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns.

@@ -156,6 +156,8 @@ pub(crate) enum Goal {
     Informative,
     /// Real driver: at most 1.02 of raw. Null driver: less than 30 ns over raw, and no heap allocation.
     Thin,
+    /// Real driver: at most so many times raw, which for a large copy is its bandwidth.
+    Same(f64),
     /// Real driver: at least so many times faster than raw.
     Faster(f64),
 }
@@ -190,6 +192,9 @@ impl Goal {
                 Verdict::of(is_met, "< 30 ns, no heap")
             }
             Self::Thin => Verdict::of(comparison.ratio <= 1.02, "<= 1.02"),
+            Self::Same(times) if !rounds.is_null => {
+                Verdict::of(comparison.ratio <= *times, &format!("<= {times}"))
+            }
             Self::Faster(times) if !rounds.is_null => {
                 let faster = 1.0 / comparison.ratio;
                 Verdict::of(
@@ -197,7 +202,7 @@ impl Goal {
                     &format!("{faster:.1} times faster, >= {times}"),
                 )
             }
-            Self::Informative | Self::Faster(_) => Verdict {
+            Self::Informative | Self::Same(_) | Self::Faster(_) => Verdict {
                 text: String::new(),
                 is_met: true,
             },

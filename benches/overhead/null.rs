@@ -118,6 +118,10 @@ entry_points! {
     cuMemFree(_address: CUdeviceptr) {}
     cuMemHostAlloc(memory: &mut *mut c_void, bytes: usize, _flags: c_uint) { *memory = leaked(bytes); }
     cuMemFreeHost(_memory: *mut c_void) {}
+    cuMemHostRegister(_memory: *mut c_void, _bytes: usize, _flags: c_uint) {}
+    cuMemHostUnregister(_memory: *mut c_void) {}
+    cuMemAllocManaged(address: &mut CUdeviceptr, bytes: usize, _flags: c_uint) { *address = leaked(bytes).expose_provenance() as CUdeviceptr; }
+    cuMemHostGetDevicePointer(address: &mut CUdeviceptr, _memory: *mut c_void, _flags: c_uint) { *address = ADDRESS; }
 
     cuStreamCreate(stream: &mut CUstream, _flags: c_uint) { *stream = CUstream::from_ptr(handle()); }
     cuStreamCreateWithPriority(stream: &mut CUstream, _flags: c_uint, _priority: c_int) { *stream = CUstream::from_ptr(handle()); }

@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // the raw side, and launches
 
 use crate::measure::{Comparison, Goal, Plan, Sample, repeat};
-use crate::raw::{OldAllocator, PinnedNumber, RawPool, succeed};
+use crate::raw::{OldAllocator, RawPool, succeed};
 use scoped_cuda::ffi::{
     CU_EVENT_DISABLE_TIMING, CU_STREAM_NON_BLOCKING, CUcontext, CUevent, CUfunction, CUstream,
     Symbols,
@@ -36,6 +36,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation { name: "copy device to device, 4 B",    batch: 200, goal: Goal::Thin,        measure: copy },
     Operation { name: "write, 4 B, pageable",          batch: 200, goal: Goal::Thin,        measure: |lab, plan| write(lab, plan, &[7]) },
     Operation { name: "write, 4 B, pinned",            batch: 200, goal: Goal::Thin,        measure: write_pinned },
+    Operation { name: "write 256 MiB pinned",        batch: 2,   goal: Goal::Same(1.01),  measure: write_large },
+    Operation { name: "read 256 MiB pinned",         batch: 2,   goal: Goal::Same(1.01),  measure: read_large },
     Operation { name: "hand-over, there and back",     batch: 100, goal: Goal::Informative, measure: hand_over },
     Operation { name: "event record",                  batch: 200, goal: Goal::Thin,        measure: event_record },
     Operation { name: "empty scope / synchronise",     batch: 100, goal: Goal::Informative, measure: empty_scope },
@@ -210,8 +212,47 @@ fn write(lab: &Lab<'_>, plan: Plan, host: &[u32]) -> Result<Comparison> {
 }
 
 fn write_pinned(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
-    let host = PinnedNumber::new(lab.ctx.driver());
-    write(lab, plan, host.as_slice())
+    write(lab, plan, &lab.ctx.pinned_from(&[7])?)
+}
+
+/// Bytes of the copies whose bandwidth is compared.
+const LARGE: usize = 256 * MIB;
+
+/// The whole way, the wait included.
+fn write_large(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
+    let host = lab.ctx.pinned_zeros::<u8>(LARGE)?;
+    let mut memory = lab.ctx.zeros::<u8>(LARGE)?;
+    let (to, from, stream) = (memory.as_raw(), host.as_ptr().cast(), lab.stream.as_raw());
+    let raw = || {
+        // SAFETY: both have as many bytes; `host` lives until the stream has been waited for.
+        succeed(unsafe { (lab.symbols.cuMemcpyHtoDAsync)(to, from, LARGE, stream) })?;
+        // SAFETY: the stream is live.
+        succeed(unsafe { (lab.symbols.cuStreamSynchronize)(stream) })
+    };
+    let mut ours = || {
+        lab.stream
+            .scope(|s| s.write(&host, &mut s.lend(&mut memory)))
+    };
+    plan.compare(|n| repeat(n, raw), |n| repeat(n, &mut ours))
+}
+
+/// As [`write_large`].
+fn read_large(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
+    let mut host = lab.ctx.pinned_zeros::<u8>(LARGE)?;
+    let memory = lab.ctx.zeros::<u8>(LARGE)?;
+    let (to, from, stream) = (
+        host.as_mut_ptr().cast(),
+        memory.as_raw(),
+        lab.stream.as_raw(),
+    );
+    let raw = || {
+        // SAFETY: both have as many bytes; nothing else touches `host` until the stream has been waited for.
+        succeed(unsafe { (lab.symbols.cuMemcpyDtoHAsync)(to, from, LARGE, stream) })?;
+        // SAFETY: the stream is live.
+        succeed(unsafe { (lab.symbols.cuStreamSynchronize)(stream) })
+    };
+    let mut ours = || lab.stream.scope(|s| s.read(&memory, &mut host));
+    plan.compare(|n| repeat(n, raw), |n| repeat(n, &mut ours))
 }
 
 fn hand_over(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {

@@ -145,6 +145,16 @@ symbols! {
     cuMemsetD8Async             3020  required any (to: CUdeviceptr, value: c_uchar, count: usize, stream: CUstream);
     cuMemsetD16Async            3020  required any (to: CUdeviceptr, value: c_ushort, count: usize, stream: CUstream);
     cuMemsetD32Async            3020  required any (to: CUdeviceptr, value: c_uint, count: usize, stream: CUstream);
+    // host memory
+    cuMemHostAlloc              2020  required own (memory: *mut *mut c_void, bytes: usize, flags: c_uint);
+    cuMemFreeHost               2000  required any (memory: *mut c_void);
+    cuMemHostGetDevicePointer   3020  required own (address: *mut CUdeviceptr, memory: *mut c_void, flags: c_uint);
+    cuMemHostRegister           6050  required own (memory: *mut c_void, bytes: usize, flags: c_uint);
+    cuMemHostUnregister         4000  required own (memory: *mut c_void);
+    cuMemAllocManaged           6000  required own (address: *mut CUdeviceptr, bytes: usize, flags: c_uint);
+    cuMemFree                   3020  required any (address: CUdeviceptr);
+    cuMemPrefetchAsync          8000  optional own (address: CUdeviceptr, bytes: usize, device: CUdevice, stream: CUstream);
+    cuMemAdvise                 8000  optional own (address: CUdeviceptr, bytes: usize, advice: CUmem_advise, device: CUdevice);
     // streams and events
     cuStreamCreate              2000  required own (stream: *mut CUstream, flags: c_uint);
     cuStreamCreateWithPriority  5050  required own (stream: *mut CUstream, flags: c_uint, priority: c_int);

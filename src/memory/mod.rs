@@ -4,8 +4,11 @@ mod buffer;
 mod chunks;
 mod element;
 mod fill;
+mod managed;
 mod ordered;
+mod pinned;
 mod pool;
+mod registered;
 mod scoped;
 mod view;
 
@@ -14,7 +17,9 @@ pub use chunks::ChunksMut;
 pub use element::Element;
 pub use fill::Fill;
 pub(crate) use fill::Pattern;
+pub use managed::{Advice, ManagedBuffer, Side};
 pub use ordered::{HandOver, Ordered, Readable};
+pub use pinned::PinnedBuffer;
 pub use pool::MemoryUsage;
 pub(crate) use pool::Pool;
 pub use view::{Slice, SliceMut};
@@ -26,7 +31,8 @@ use std::ops::{Bound, RangeBounds};
 
 /// Device memory of a context: a [`Buffer`], a [`Slice`] or a [`SliceMut`].
 ///
-/// Sealed: an implementation vouches that `len` elements at the address are allocated on the context's device (claim C12).
+/// Sealed: an implementation vouches that `len` elements at the address are allocated on the context's device, or are host memory that
+/// the device reaches under it (claim C12).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not device memory of `{T}`",
     note = "device memory is a `Buffer`, a `Slice` or a `SliceMut` of the same context and element type"

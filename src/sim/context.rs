@@ -149,11 +149,16 @@ impl State {
         self.modules.retain(|_, module| module.context != context);
         self.functions
             .retain(|_, function| function.context != context);
+        self.registered.retain(|known| known.owner != context);
         let own = self
             .allocations
             .values()
             .filter(|memory| memory.owner == Some(context));
         for memory in own.map(Arc::clone).collect::<Vec<_>>() {
+            if memory.host().is_some() {
+                // The program may hold references to it: to a real one, that is what another library's reset does.
+                std::mem::forget(Arc::clone(&memory));
+            }
             self.mark_freed(&memory);
             self.bury(&memory);
         }

@@ -242,7 +242,7 @@ impl KernelCall<'_> {
 
     fn load_from<T: Pod>(&self, place: &Place, n: usize) -> Vec<T> {
         let bytes = n.saturating_mul(size_of::<T>());
-        let loaded = place.with(bytes, |bytes| {
+        let loaded = place.read(bytes, |bytes| {
             let mut values = vec![T::zeroed(); n];
             bytemuck::cast_slice_mut(&mut values).copy_from_slice(bytes);
             values
@@ -277,7 +277,7 @@ impl KernelCall<'_> {
             ))
         };
         let (device, memory) = (self.launch.device, &place.allocation);
-        let is_near = memory.device == device;
+        let is_near = memory.device == device || memory.host().is_some();
         if !is_near
             && !state.may_touch(self.launch.context, device, memory.owner, &memory.devices())
         {

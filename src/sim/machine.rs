@@ -1,6 +1,7 @@
 //! A machine: its state, how a call enters it, and what a test can see and provoke.
 
 use super::context::{Context, Current, Device};
+use super::host::Registered;
 use super::kernel::{Bodies, Function, KernelCall, Module};
 use super::memory::{Allocation, Pool};
 use super::registry::{self, DEVICES_MAX, Handle, Kind, with_stack};
@@ -94,6 +95,7 @@ pub(super) struct State {
     pub(super) functions: HashMap<Handle, Function>,
     pub(super) pools: HashMap<Handle, Pool>,
     pub(super) allocations: BTreeMap<u64, Arc<Allocation>>,
+    pub(super) registered: Vec<Registered>,
     /// Copies, fills and kernels that are running at this moment.
     pub(super) running: usize,
     pub(super) paused: usize,
@@ -114,12 +116,14 @@ pub struct Live {
     pub modules: usize,
     /// Memory pools.
     pub pools: usize,
-    /// Device allocations, without those whose free is enqueued.
+    /// Allocations of device and managed memory, without those whose free is enqueued.
     pub allocations: usize,
     /// Their bytes.
     pub bytes: usize,
-    /// Page-locked host allocations; the simulated driver makes none yet.
+    /// Page-locked host allocations.
     pub host_allocations: usize,
+    /// Pieces of the program's memory that are registered, that is page-locked for a while.
+    pub host_registrations: usize,
 }
 
 impl Machine {
@@ -143,6 +147,7 @@ impl Machine {
                 functions: HashMap::new(),
                 pools: HashMap::new(),
                 allocations: BTreeMap::new(),
+                registered: Vec::new(),
                 running: 0,
                 paused: 0,
             };
@@ -230,6 +235,7 @@ impl Machine {
                 .values()
                 .filter(|allocation| !allocation.is_freed())
         };
+        let on_device = || allocations().filter(|allocation| !allocation.is_pinned());
         Live {
             contexts: state
                 .contexts
@@ -253,9 +259,12 @@ impl Machine {
                 .count(),
             modules: state.modules.len(),
             pools: state.pools.len(),
-            allocations: allocations().count(),
-            bytes: allocations().map(|allocation| allocation.bytes).sum(),
-            host_allocations: 0,
+            allocations: on_device().count(),
+            bytes: on_device().map(|allocation| allocation.bytes).sum(),
+            host_allocations: allocations()
+                .filter(|allocation| allocation.is_pinned())
+                .count(),
+            host_registrations: state.registered.len(),
         }
     }
 

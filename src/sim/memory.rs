@@ -1,11 +1,13 @@
 //! Device memory: allocations with owners, pools, and finding what an address points to.
 
 use super::context::{ContextRef, Current};
+use super::host::{HostBytes, HostKind};
 use super::machine::{Outcome, State};
 use super::registry::{self, Handle};
 use crate::ffi::CUresult;
 use std::collections::BTreeSet;
 use std::fmt;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -62,8 +64,15 @@ pub(super) struct Allocation {
     life: AtomicU8,
     /// Its free was called, and perhaps not yet executed.
     is_freed: AtomicBool,
-    /// In units that satisfy the alignment of every plain type.
-    data: Mutex<Vec<u128>>,
+    storage: Storage,
+}
+
+/// Where the bytes of an allocation are.
+pub(super) enum Storage {
+    /// Out of everybody's reach, in units that satisfy the alignment of every plain type.
+    Device(Mutex<Vec<u128>>),
+    /// Where the program can touch them too; the address is the same on both sides.
+    Host(HostBytes),
 }
 
 /// Where an allocation is between the execution of its allocate and of its free.
@@ -90,6 +99,25 @@ impl Allocation {
         self.owner.is_none()
     }
 
+    pub(super) fn is_managed(&self) -> bool {
+        self.host()
+            .is_some_and(|host| host.kind == HostKind::Managed)
+    }
+
+    /// Whether it is page-locked host memory.
+    pub(super) fn is_pinned(&self) -> bool {
+        self.host()
+            .is_some_and(|host| host.kind == HostKind::Pinned)
+    }
+
+    /// The program's side of it, when there is one.
+    pub(super) fn host(&self) -> Option<&HostBytes> {
+        match &self.storage {
+            Storage::Device(_) => None,
+            Storage::Host(bytes) => Some(bytes),
+        }
+    }
+
     /// Devices that may access it, when it is pool memory.
     pub(super) fn devices(&self) -> BTreeSet<usize> {
         self.access
@@ -98,9 +126,10 @@ impl Allocation {
             .clone()
     }
 
-    /// Whether copies and fills on behalf of a device may touch it: the memory is there, or in a pool that admits the device.
+    /// Whether copies and fills on behalf of a device may touch it: the memory is there, or the host's, or in a pool that admits the
+    /// device.
     pub(super) fn admits(&self, device: usize) -> bool {
-        self.device == device || self.devices().contains(&device)
+        self.device == device || self.host().is_some() || self.devices().contains(&device)
     }
 
     /// The stream has come to the allocate.
@@ -130,11 +159,27 @@ impl Place {
         bytes: usize,
         f: impl FnOnce(&mut [u8]) -> R,
     ) -> Result<R, String> {
+        match &self.allocation.storage {
+            Storage::Device(data) => {
+                let mut data = data.lock().unwrap_or_else(PoisonError::into_inner);
+                let range = self.range(bytes)?;
+                Ok(f(&mut bytemuck::cast_slice_mut(&mut data)[range]))
+            }
+            Storage::Host(host) => Ok(host.write(self.range(bytes)?, f)),
+        }
+    }
+
+    /// Like [`with`](Self::with), to read only.
+    pub(super) fn read<R>(&self, bytes: usize, f: impl FnOnce(&[u8]) -> R) -> Result<R, String> {
+        match &self.allocation.storage {
+            Storage::Device(_) => self.with(bytes, |bytes| f(bytes)),
+            Storage::Host(host) => Ok(host.read(self.range(bytes)?, f)),
+        }
+    }
+
+    /// Where `bytes` bytes from here on are in the allocation, if they are in it and it is alive.
+    fn range(&self, bytes: usize) -> Result<Range<usize>, String> {
         let allocation = &*self.allocation;
-        let mut data = allocation
-            .data
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
         match allocation.life() {
             Life::Pending => {
                 return Err(format!(
@@ -150,12 +195,11 @@ impl Place {
             .filter(|&end| end <= allocation.bytes);
         let end =
             end.ok_or_else(|| format!("{self}: {bytes} bytes from there leave the allocation"))?;
-        let bytes = bytemuck::cast_slice_mut::<u128, u8>(&mut data);
-        Ok(f(&mut bytes[self.offset..end]))
+        Ok(self.offset..end)
     }
 
     pub(super) fn to_vec(&self, bytes: usize) -> Result<Vec<u8>, String> {
-        self.with(bytes, |bytes| bytes.to_vec())
+        self.read(bytes, |bytes| bytes.to_vec())
     }
 
     /// Bytes from here to the end of the allocation.
@@ -249,10 +293,40 @@ impl State {
             usage,
             life: AtomicU8::new(Life::Pending as u8),
             is_freed: AtomicBool::new(false),
-            data: Mutex::new(data),
+            storage: Storage::Device(Mutex::new(data)),
         });
         self.allocations.insert(base, Arc::clone(&allocation));
         Ok(allocation)
+    }
+
+    /// Allocates memory that the program can touch too. It takes no device's memory.
+    pub(super) fn allocate_host(
+        &mut self,
+        bytes: usize,
+        owner: ContextRef,
+        kind: HostKind,
+    ) -> Outcome<u64> {
+        if bytes == 0 {
+            return Err(CUresult::INVALID_VALUE);
+        }
+        if bytes > self.memory {
+            return Err(CUresult::OUT_OF_MEMORY);
+        }
+        let host = HostBytes::new(self.index, bytes, kind).ok_or(CUresult::OUT_OF_MEMORY)?;
+        let base = host.address();
+        let allocation = Allocation {
+            base,
+            bytes,
+            device: self.device_of(owner),
+            owner: Some(owner),
+            access: Arc::default(),
+            life: AtomicU8::new(Life::Live as u8),
+            is_freed: AtomicBool::new(false),
+            storage: Storage::Host(host),
+            usage: Arc::default(),
+        };
+        self.allocations.insert(base, Arc::new(allocation));
+        Ok(base)
     }
 
     /// The allocation that starts at `address`, for freeing it.
@@ -266,7 +340,7 @@ impl State {
 
     /// Takes note of a free at the time of the call: no later call may name the memory, and its bytes are available.
     pub(super) fn mark_freed(&mut self, allocation: &Allocation) {
-        if !allocation.is_freed.swap(true, Ordering::Relaxed) {
+        if !allocation.is_freed.swap(true, Ordering::Relaxed) && allocation.host().is_none() {
             let device = &mut self.devices[allocation.device];
             device.used = device.used.saturating_sub(allocation.bytes);
             let mut usage = allocation
@@ -282,8 +356,10 @@ impl State {
         allocation.set_life(Life::Dead);
         self.allocations.remove(&allocation.base);
         // Work that runs at this moment may hold the lock; then the bytes go with the last reference.
-        if let Ok(mut data) = allocation.data.try_lock() {
-            *data = Vec::new();
+        if let Storage::Device(data) = &allocation.storage {
+            if let Ok(mut data) = data.try_lock() {
+                *data = Vec::new();
+            }
         }
     }
 

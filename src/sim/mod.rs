@@ -16,12 +16,13 @@
 //! Each machine has a range of device ordinals of its own, so that tests which run side by side in one process do not
 //! meet. As on real hardware, a thread has one context stack, whatever machines its contexts belong to.
 //!
-//! What it does not do: run PTX, take the time a device would take, find races between kernels, textures, graphs, managed or page-locked
-//! memory, IPC. It never takes the place of a real driver by itself.
+//! What it does not do: run PTX, take the time a device would take, find races between kernels, textures, graphs, IPC. It never takes the
+//! place of a real driver by itself.
 
 mod abi;
 mod attributes;
 mod context;
+mod host;
 mod kernel;
 mod machine;
 mod memory;
@@ -50,6 +51,8 @@ pub struct Simulation {
     pub peers: Peers,
     /// Entry points that its driver lacks.
     pub missing: &'static [&'static str],
+    /// Whether host and devices may touch managed memory at the same time.
+    pub concurrent_managed_access: bool,
     /// How long enqueued work rests before it runs when nobody waits for it.
     pub latency: Duration,
 }
@@ -63,6 +66,7 @@ impl Default for Simulation {
             version: 13_000,
             peers: Peers::All,
             missing: &[],
+            concurrent_managed_access: true,
             latency: Duration::from_micros(200),
         }
     }

@@ -3,6 +3,7 @@
 use super::Simulation;
 use super::machine::{Inner, Machine};
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock, Weak};
@@ -26,6 +27,8 @@ static NOBODYS: LazyLock<Machine> = LazyLock::new(|| {
     machine
 });
 static REGIONS: RwLock<Vec<u32>> = RwLock::new(Vec::new());
+/// Memory that devices and programs know by one address: first byte, bytes and machine.
+static SHARED: RwLock<BTreeMap<u64, (usize, u32)>> = RwLock::new(BTreeMap::new());
 
 thread_local! {
     static STACK: RefCell<Vec<Handle>> = const { RefCell::new(Vec::new()) };
@@ -82,7 +85,7 @@ pub(super) enum Named {
     Handle(Handle),
     /// By a device ordinal.
     Device(c_int),
-    /// By a device address.
+    /// By a device address, or by a host address that the machine gave out.
     Address(u64),
     /// By what is current: the machine of the current context, or the one this thread used last.
     Current,
@@ -147,12 +150,26 @@ pub(super) fn reserve(machine: u32, bytes: u64) -> (u64, u64) {
 
 fn machine_of(address: u64) -> Option<u32> {
     if address & DEVICE_BIT == 0 {
-        return None;
+        let shared = SHARED.read().unwrap_or_else(PoisonError::into_inner);
+        let (first, &(bytes, machine)) = shared.range(..=address).next_back()?;
+        return (address - first < bytes as u64).then_some(machine);
     }
     let regions = REGIONS.read().unwrap_or_else(PoisonError::into_inner);
     regions
         .get(usize::try_from((address & !DEVICE_BIT) >> REGION_SHIFT).ok()?)
         .copied()
+}
+
+/// Takes note that a machine has given out `bytes` of the program's own memory at `address`.
+pub(super) fn share(address: u64, bytes: usize, machine: u32) {
+    let mut shared = SHARED.write().unwrap_or_else(PoisonError::into_inner);
+    shared.insert(address, (bytes, machine));
+}
+
+/// Takes [`share`] back.
+pub(super) fn unshare(address: u64) {
+    let mut shared = SHARED.write().unwrap_or_else(PoisonError::into_inner);
+    shared.remove(&address);
 }
 
 /// The calling thread's context stack; `None` when the thread is past the destructors of its thread-locals.

@@ -79,7 +79,7 @@ impl Work {
                 unsafe { ptr::copy_nonoverlapping(from.0.cast::<u8>(), to.as_mut_ptr(), to.len()) }
             }),
             Self::FromStaged { to, from } => to.with(from.len(), |to| to.copy_from_slice(from)),
-            Self::ToHost { to, from, bytes } => from.with(*bytes, |from| {
+            Self::ToHost { to, from, bytes } => from.read(*bytes, |from| {
                 // SAFETY: the caller of the copy promised `bytes` writable bytes at `to` until the copy has run;
                 // `from` is as long and lies in memory of the simulated device.
                 unsafe { ptr::copy_nonoverlapping(from.as_ptr(), to.0.cast::<u8>(), from.len()) }

@@ -33,6 +33,12 @@ mod escape_event_of_a_context_that_ends_before_the_wait;
 #[path = "escape/memory_in_flight_returned_from_the_scope.rs"]
 mod escape_memory_in_flight_returned_from_the_scope;
 
+#[path = "escape/pinned_buffer_returned_from_its_context.rs"]
+mod escape_pinned_buffer_returned_from_its_context;
+
+#[path = "escape/registered_slice_kept_after_its_closure.rs"]
+mod escape_registered_slice_kept_after_its_closure;
+
 #[path = "escape/scoped_stream_kept_in_an_outer_variable.rs"]
 mod escape_scoped_stream_kept_in_an_outer_variable;
 
@@ -96,6 +102,9 @@ mod in_flight_kernel_dropped_in_flight;
 #[path = "in-flight/kernel_looked_up_inside_the_scope.rs"]
 mod in_flight_kernel_looked_up_inside_the_scope;
 
+#[path = "in-flight/managed_memory_touched_by_the_host_while_lent.rs"]
+mod in_flight_managed_memory_touched_by_the_host_while_lent;
+
 #[path = "in-flight/memory_finished_on_another_stream.rs"]
 mod in_flight_memory_finished_on_another_stream;
 
@@ -119,6 +128,21 @@ mod in_flight_part_of_memory_finished;
 
 #[path = "in-flight/part_of_memory_handed_over.rs"]
 mod in_flight_part_of_memory_handed_over;
+
+#[path = "in-flight/pinned_memory_dropped_while_a_copy_reads_it.rs"]
+mod in_flight_pinned_memory_dropped_while_a_copy_reads_it;
+
+#[path = "in-flight/pinned_memory_read_while_a_copy_writes_it.rs"]
+mod in_flight_pinned_memory_read_while_a_copy_writes_it;
+
+#[path = "in-flight/pinned_memory_touched_while_a_kernel_works_on_it.rs"]
+mod in_flight_pinned_memory_touched_while_a_kernel_works_on_it;
+
+#[path = "in-flight/pinned_memory_written_while_a_copy_reads_it.rs"]
+mod in_flight_pinned_memory_written_while_a_copy_reads_it;
+
+#[path = "in-flight/registered_memory_lent_to_a_scope_around_its_closure.rs"]
+mod in_flight_registered_memory_lent_to_a_scope_around_its_closure;
 
 #[path = "in-flight/stream_dropped_in_flight.rs"]
 mod in_flight_stream_dropped_in_flight;
@@ -161,6 +185,12 @@ mod mix_memory_of_one_gpu_filled_on_a_stream_of_another;
 
 #[path = "mix/memory_taken_from_a_stream_of_another_gpu.rs"]
 mod mix_memory_taken_from_a_stream_of_another_gpu;
+
+#[path = "mix/pinned_memory_of_another_gpu_as_a_kernel_argument.rs"]
+mod mix_pinned_memory_of_another_gpu_as_a_kernel_argument;
+
+#[path = "mix/pinned_memory_of_another_gpu_lent_to_a_stream.rs"]
+mod mix_pinned_memory_of_another_gpu_lent_to_a_stream;
 
 #[path = "mix/stream_and_buffer_of_two_gpus_in_one_struct.rs"]
 mod mix_stream_and_buffer_of_two_gpus_in_one_struct;

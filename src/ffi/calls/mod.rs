@@ -5,12 +5,14 @@
 
 mod context;
 mod device;
+mod host;
 mod kernel;
 mod memory;
 mod stream;
 
 pub(crate) use context::*;
 pub(crate) use device::*;
+pub(crate) use host::*;
 pub(crate) use kernel::*;
 pub(crate) use memory::*;
 pub(crate) use stream::*;

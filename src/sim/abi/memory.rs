@@ -281,6 +281,9 @@ pub(super) unsafe extern "C" fn cuMemFree(address: CUdeviceptr) -> CUresult {
                 }
                 found => found?,
             };
+            if allocation.is_pinned() {
+                return Err(CUresult::INVALID_VALUE);
+            }
             state.mark_freed(&allocation);
             // Plain memory waits for the work of its context. Pool memory does not.
             for mark in allocation
@@ -310,12 +313,16 @@ pub(super) unsafe extern "C" fn cuPointerGetAttribute(
             match attribute {
                 // SAFETY: each attribute has a type in cuda.h, and the caller passes null or a pointer to one.
                 1 => unsafe { Out::new(data.cast()) }?.set(CUcontext::from_ptr(context.as_ptr())),
-                // SAFETY: as above. 2 is CU_MEMORYTYPE_DEVICE.
-                2 => unsafe { Out::new(data.cast()) }?.set(2 as c_uint),
+                // SAFETY: as above. CU_MEMORYTYPE_HOST and CU_MEMORYTYPE_DEVICE.
+                2 => unsafe { Out::new(data.cast()) }?.set(if allocation.is_pinned() {
+                    1
+                } else {
+                    2 as c_uint
+                }),
                 // SAFETY: as above.
                 3 => unsafe { Out::new(data.cast()) }?.set(address),
                 // SAFETY: as above.
-                8 => unsafe { Out::new(data.cast()) }?.set(0 as c_uint),
+                8 => unsafe { Out::new(data.cast()) }?.set(c_uint::from(allocation.is_managed())),
                 // SAFETY: as above.
                 9 => unsafe { Out::new(data.cast()) }?.set(machine.ordinal(allocation.device)),
                 // SAFETY: as above.
@@ -377,6 +384,7 @@ pub(super) unsafe extern "C" fn cuMemcpyDtoHAsync(
         if to.is_null() {
             return Err(CUresult::INVALID_VALUE);
         }
+        let is_page_locked = state.is_page_locked(to.addr() as u64, bytes);
         let mark = machine.enqueue(
             &mut state,
             stream,
@@ -386,6 +394,9 @@ pub(super) unsafe extern "C" fn cuMemcpyDtoHAsync(
                 bytes,
             },
         )?;
+        if is_page_locked {
+            return Ok(());
+        }
         // To pageable memory, the call is not asynchronous at all.
         machine.wait(state, mark)?.live(context)
     })

@@ -8,6 +8,7 @@
 
 mod context;
 mod driver_device;
+mod host;
 mod kernel;
 mod memory;
 mod stream;
@@ -21,6 +22,7 @@ use std::sync::MutexGuard;
 
 use context::*;
 use driver_device::*;
+use host::*;
 use kernel::*;
 use memory::*;
 use stream::*;
@@ -60,9 +62,11 @@ entry_points! {
         cuMemsetD8Async cuMemsetD16Async cuMemsetD32Async
         cuStreamCreate cuStreamCreateWithPriority cuStreamDestroy cuStreamSynchronize cuStreamQuery cuStreamWaitEvent
         cuEventCreate cuEventDestroy cuEventRecord cuEventQuery cuEventSynchronize cuEventElapsedTime
+        cuMemHostAlloc cuMemFreeHost cuMemHostGetDevicePointer cuMemHostRegister cuMemHostUnregister
+        cuMemAllocManaged cuMemFree
         cuModuleLoadDataEx cuModuleUnload cuModuleGetFunction cuFuncGetAttribute cuLaunchKernel
     }
-    optional { cuFuncGetParamInfo cuFuncGetParamCount }
+    optional { cuFuncGetParamInfo cuFuncGetParamCount cuMemPrefetchAsync cuMemAdvise }
     // What the crate does not call, for programs and tests that make raw calls. Later signatures are not simulated.
     more {
         cuDevicePrimaryCtxGetState from 7000 before 99_990;
@@ -75,7 +79,6 @@ entry_points! {
         cuCtxEnablePeerAccess from 4000 before 99_990;
         cuCtxDisablePeerAccess from 4000 before 99_990;
         cuMemAlloc from 3020 before 99_990;
-        cuMemFree from 3020 before 99_990;
         cuMemcpyHtoD from 3020 before 99_990;
         cuMemcpyDtoH from 3020 before 99_990;
         cuPointerGetAttribute from 4000 before 99_990;

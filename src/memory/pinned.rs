@@ -1,0 +1,287 @@
+//! Page-locked host memory.
+
+#![allow(unsafe_code)] // owns memory that the driver allocated
+
+use super::{Element, Ordered, Slice, SliceMut, size_of_elements};
+use crate::context::Context;
+use crate::current;
+use crate::error::{Error, Result};
+use crate::ffi::{
+    CU_MEMHOSTALLOC_DEVICEMAP, CU_MEMHOSTALLOC_PORTABLE, CUdeviceptr, CUresult, calls,
+};
+use crate::scope::ScopedStream;
+use std::any::type_name;
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem;
+use std::ops::{Deref, DerefMut};
+use std::ptr::{self, NonNull};
+use std::slice;
+
+/// Page-locked host memory: `len` elements of plain data that the device copies from and to without keeping the host.
+///
+/// A copy between the device and ordinary host memory goes through a buffer of the driver's, and one to the host keeps the calling
+/// thread until it is done. With page-locked memory the device does the whole copy by itself, faster, while the host goes on.
+///
+/// At rest it is ordinary memory: it dereferences to `[T]`. In a scope it is lent like any other host memory, with
+/// `s.write(&pinned, ..)` and `s.read(.., &mut pinned)`, and the borrow ends when the scope has waited.
+///
+/// Kernels can work on it directly, over the bus, without a copy: see [`lend_pinned`](ScopedStream::lend_pinned) and
+/// [`mapped`](Self::mapped).
+///
+/// Page-locking takes memory away from the whole machine and costs time: make such a buffer once and use it often. Dropping it gives the memory back (`cuMemFreeHost`). Forgetting it leaks the memory, until its context ends, and nothing else.
+///
+/// Made by [`Context::pinned_zeros`] and [`Context::pinned_from`].
+///
+/// ```
+/// # use scoped_cuda::{Driver, sim::Simulation};
+/// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
+/// let stream = ctx.stream()?;
+/// let mut buffer = ctx.zeros::<u32>(3)?;
+/// let mut input = ctx.pinned_from(&[1u32, 2, 3])?;
+/// let mut output = ctx.pinned_zeros::<u32>(3)?;
+/// input[0] = 10;
+/// stream.scope(|s| {
+///     let mut buffer = s.lend(&mut buffer);
+///     s.write(&input, &mut buffer)?;
+///     s.read(&buffer, &mut output) // returns at once
+/// })?;
+/// assert_eq!(*output, [10, 2, 3]);
+/// # Ok(()) })?;
+/// # Ok::<(), scoped_cuda::Error>(())
+/// ```
+pub struct PinnedBuffer<'ctx, T> {
+    context: Context<'ctx>,
+    /// Aligned, and `len` initialised elements; dangling when they have no bytes.
+    first: NonNull<T>,
+    len: usize,
+    _elements: PhantomData<T>,
+}
+
+// SAFETY: owned elements, reached through `&self` and `&mut self` only, like those of a `Vec<T>`; any thread may free them (C6).
+unsafe impl<T: Send> Send for PinnedBuffer<'_, T> {}
+// SAFETY: as for Send: `&self` gives out `&[T]` and nothing else.
+unsafe impl<T: Sync> Sync for PinnedBuffer<'_, T> {}
+
+static_assertions::assert_impl_all!(PinnedBuffer<'static, f32>: Send, Sync);
+static_assertions::assert_not_impl_any!(PinnedBuffer<'static, f32>: Clone);
+
+impl<'ctx> Context<'ctx> {
+    /// Page-locked host memory for `len` elements, all bytes zero (`cuMemHostAlloc`). `len` may be 0: that makes no driver call.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`], [`Error::OutOfHostMemory`], [`Error::Misaligned`] for an element type of unusually strict
+    /// alignment, or what the driver returns.
+    pub fn pinned_zeros<T: Element>(self, len: usize) -> Result<PinnedBuffer<'ctx, T>> {
+        PinnedBuffer::allocate(self, len, |first| {
+            // SAFETY: `len` elements were just allocated there, and all bytes zero are a value (`Pod`).
+            unsafe { ptr::write_bytes(first, 0, len) };
+        })
+    }
+
+    /// Page-locked host memory with a copy of `host` (`cuMemHostAlloc`).
+    ///
+    /// # Errors
+    /// As [`pinned_zeros`](Self::pinned_zeros).
+    pub fn pinned_from<T: Element>(self, host: &[T]) -> Result<PinnedBuffer<'ctx, T>> {
+        PinnedBuffer::allocate(self, host.len(), |first| {
+            // SAFETY: as many elements were just allocated there, and nobody else knows them.
+            unsafe { ptr::copy_nonoverlapping(host.as_ptr(), first, host.len()) };
+        })
+    }
+}
+
+impl<'ctx, T: Element> PinnedBuffer<'ctx, T> {
+    /// `initialise` is called once there is room for `len` elements at its argument, and gives all of them a value.
+    fn allocate(
+        context: Context<'ctx>,
+        len: usize,
+        initialise: impl FnOnce(*mut T),
+    ) -> Result<Self> {
+        let bytes = size_of_elements::<T>(len)?;
+        let first = match bytes {
+            0 => NonNull::dangling(),
+            _ => page_locked(context, bytes)?,
+        };
+        initialise(first.as_ptr());
+        Ok(Self {
+            context,
+            first,
+            len,
+            _elements: PhantomData,
+        })
+    }
+}
+
+impl<'ctx, T> PinnedBuffer<'ctx, T> {
+    /// The context that the memory belongs to.
+    #[must_use]
+    pub fn context(&self) -> Context<'ctx> {
+        self.context
+    }
+
+    /// Size in bytes.
+    #[must_use]
+    pub fn size_bytes(&self) -> usize {
+        self.len * size_of::<T>()
+    }
+
+    /// The same elements as the device sees them, to read (`cuMemHostGetDevicePointer`).
+    ///
+    /// In a scope, a view of a buffer that outlives it is an argument for `In<T>` on any stream of the context, while the host reads
+    /// the buffer too. Each access of a kernel goes over the bus.
+    ///
+    /// # Errors
+    /// What the driver returns; an error for a device that cannot reach host memory.
+    ///
+    /// ```
+    /// # use scoped_cuda::{Driver, sim::Simulation};
+    /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
+    /// let (stream, table) = (ctx.stream()?, ctx.pinned_from(&[1u32, 2, 3])?);
+    /// let mut copy = ctx.zeros::<u32>(3)?;
+    /// stream.scope(|s| s.copy(table.mapped()?, &mut s.lend(&mut copy)))?;
+    /// assert_eq!(copy.to_vec()?, *table);
+    /// # Ok(()) })?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
+    pub fn mapped(&self) -> Result<Slice<'_, 'ctx, T>> {
+        Ok(Slice::new(self.context, self.device_address()?, self.len))
+    }
+
+    /// The same elements as the device sees them, to write (`cuMemHostGetDevicePointer`).
+    ///
+    /// [`ScopedStream::lend_pinned`] puts them into the order of a stream; parts of them go to several streams through
+    /// [`SliceMut::split_at_mut`] and [`ScopedStream::lend_view`].
+    ///
+    /// # Errors
+    /// As [`mapped`](Self::mapped).
+    pub fn mapped_mut(&mut self) -> Result<SliceMut<'_, 'ctx, T>> {
+        let address = self.device_address()?;
+        Ok(SliceMut::new(self.context, address, self.len))
+    }
+
+    fn device_address(&self) -> Result<CUdeviceptr> {
+        if self.size_bytes() == 0 {
+            return Ok(0);
+        }
+        let state = self.context.state();
+        state.not_lost()?;
+        let memory = self.first.as_ptr().cast();
+        // SAFETY: live, owned page-locked memory.
+        current::bind(state, || unsafe {
+            calls::mem_host_get_device_pointer(state.driver(), memory)
+        })
+    }
+
+    /// Gives the memory back and says whether that worked; after an error the buffer is handed back (`cuMemFreeHost`).
+    ///
+    /// # Errors
+    /// The buffer and what the driver returned.
+    pub fn close(self) -> Result<(), (Self, Error)> {
+        let state = self.context.state();
+        let closed = match self.size_bytes() {
+            0 => Ok(()),
+            // SAFETY: owned, and at rest: what borrowed it in a scope has ended (C5, C6).
+            _ => state.not_lost().and_then(|()| unsafe {
+                calls::mem_free_host(state.driver(), self.first.as_ptr().cast())
+            }),
+        };
+        match closed {
+            Ok(()) => {
+                mem::forget(self);
+                Ok(())
+            }
+            Err(error) => Err((self, error)),
+        }
+    }
+}
+
+impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
+    /// Puts page-locked host memory into the order of this stream, until the end of the scope: kernels and fills work on it directly,
+    /// over the bus (`cuMemHostGetDevicePointer`). The host has it back when the scope has waited.
+    ///
+    /// # Errors
+    /// As [`PinnedBuffer::mapped`].
+    ///
+    /// ```
+    /// # use scoped_cuda::{Driver, sim::Simulation};
+    /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
+    /// let (stream, mut results) = (ctx.stream()?, ctx.pinned_zeros::<u32>(2)?);
+    /// stream.scope(|s| {
+    ///     let mut on_device = s.lend_pinned(&mut results)?;
+    ///     s.fill(&mut on_device, 7)
+    /// })?;
+    /// assert_eq!(*results, [7, 7]);
+    /// # Ok(()) })?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
+    pub fn lend_pinned<T>(
+        self,
+        buffer: &'scope mut PinnedBuffer<'ctx, T>,
+    ) -> Result<Ordered<'s, SliceMut<'scope, 'ctx, T>>> {
+        Ok(self.lend_view(buffer.mapped_mut()?))
+    }
+}
+
+/// Page-locked memory of `bytes` bytes, not 0, that is aligned for `T` and not initialised.
+fn page_locked<T>(context: Context<'_>, bytes: usize) -> Result<NonNull<T>> {
+    // On all devices, and for kernels too. Where addresses are unified, which is everywhere, the flags change nothing.
+    let flags = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP;
+    let (state, driver) = (context.state(), context.driver());
+    let memory = current::bind(state, || calls::mem_host_alloc(driver, bytes, flags))
+        .map_err(|error| out_of_host_memory(error, bytes))?;
+    let (address, align) = (memory.addr(), align_of::<T>());
+    let first = NonNull::new(memory.cast::<T>()).filter(|_| address % align == 0);
+    first.ok_or_else(|| {
+        // SAFETY: just allocated, and known to nobody else.
+        state.tear_down(|driver| unsafe { calls::mem_free_host(driver, memory) });
+        Error::Misaligned { address, align }
+    })
+}
+
+pub(super) fn out_of_host_memory(error: Error, bytes: usize) -> Error {
+    match error {
+        Error::Driver(source) if source.code() == CUresult::OUT_OF_MEMORY => {
+            Error::OutOfHostMemory { bytes, source }
+        }
+        other => other,
+    }
+}
+
+impl<T> Deref for PinnedBuffer<'_, T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        // SAFETY: aligned, initialised, owned. Copies that write it borrow it mutably until their scope has waited (C5, C6).
+        unsafe { slice::from_raw_parts(self.first.as_ptr(), self.len) }
+    }
+}
+
+impl<T> DerefMut for PinnedBuffer<'_, T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: as in `deref`; what reads it borrows it until its scope has waited.
+        unsafe { slice::from_raw_parts_mut(self.first.as_ptr(), self.len) }
+    }
+}
+
+impl<T> Drop for PinnedBuffer<'_, T> {
+    fn drop(&mut self) {
+        if self.size_bytes() != 0 {
+            let memory = self.first.as_ptr().cast();
+            // SAFETY: owned, and at rest: what borrowed it in a scope has ended (C5, C6).
+            let free = |driver| unsafe { calls::mem_free_host(driver, memory) };
+            self.context.state().tear_down(free);
+        }
+    }
+}
+
+impl<T> fmt::Debug for PinnedBuffer<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (device, len) = (self.context.device().ordinal(), self.len);
+        let (name, first) = (type_name::<T>(), self.first);
+        write!(
+            f,
+            "PinnedBuffer(device {device}, {len} x {name}, {first:p})"
+        )
+    }
+}
