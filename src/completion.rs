@@ -5,7 +5,7 @@
 use crate::context::ContextState;
 use crate::current;
 use crate::error::{Error, Result};
-use crate::ffi::{CUdeviceptr, CUevent, CUresult, CUstream, calls};
+use crate::ffi::{CU_EVENT_DISABLE_TIMING, CUdeviceptr, CUevent, CUresult, CUstream, calls};
 use crate::host_function::{self, Owner};
 use crate::wait::{Failed, wait_event, work_failed};
 use crate::wake::Sleeper;
@@ -82,7 +82,7 @@ impl Completion {
             return Progress::Failed(Failed::Stopped(error));
         }
         // SAFETY: the event lives until `Completions::close`.
-        match unsafe { calls::event_query(context.driver(), self.event) } {
+        match unsafe { calls::event_query_code(context.driver(), self.event) } {
             CUresult::SUCCESS => Progress::Done,
             CUresult::NOT_READY => Progress::Running,
             code => {
@@ -148,7 +148,9 @@ impl Completions {
             return Ok(idle);
         }
         let driver = context.driver();
-        let event = current::bind(context, || calls::event_create(driver))?;
+        let event = current::bind(context, || {
+            calls::event_create(driver, CU_EVENT_DISABLE_TIMING)
+        })?;
         let sleeper = Arc::new(Sleeper::default());
         driver.sleepers().add(Arc::clone(&sleeper));
         self.lock().events.push((event, Arc::clone(&sleeper)));

@@ -10,11 +10,10 @@ use crate::driver::Driver;
 use crate::error::{Error, Result};
 use crate::ffi::{CUcontext, CUresult, CUstream, calls};
 use crate::kernel::Module;
-use crate::memory::{Buffer, Pool};
+use crate::memory::{Buffer, Element, Pool};
 use crate::stream::Stream;
 use crate::transfer::Transfer;
 use crate::{current, wait};
-use bytemuck::Pod;
 use generativity::{Id, make_guard};
 use std::fmt;
 use std::mem::MaybeUninit;
@@ -69,7 +68,7 @@ impl<'ctx> Context<'ctx> {
         current::bind(self.state, || calls::mem_get_info(self.driver())).map(|(free, _total)| free)
     }
 
-    /// A new stream (`cuStreamCreate`, non-blocking).
+    /// A new stream (`cuStreamCreate`, non-blocking). With a priority or a name: [`stream_with`](Self::stream_with).
     ///
     /// # Errors
     /// What the driver returns.
@@ -94,7 +93,7 @@ impl<'ctx> Context<'ctx> {
     ///
     /// # Errors
     /// [`Error::SizeOverflow`], [`Error::OutOfMemory`], or what the driver returns.
-    pub fn zeros<T: Pod>(self, len: usize) -> Result<Buffer<'ctx, T>> {
+    pub fn zeros<T: Element>(self, len: usize) -> Result<Buffer<'ctx, T>> {
         Buffer::zeros(self, len)
     }
 
@@ -104,7 +103,7 @@ impl<'ctx> Context<'ctx> {
     ///
     /// # Errors
     /// As [`zeros`](Self::zeros).
-    pub fn filled<T: Pod>(self, len: usize, value: T) -> Result<Buffer<'ctx, T>> {
+    pub fn filled<T: Element>(self, len: usize, value: T) -> Result<Buffer<'ctx, T>> {
         Buffer::filled(self, len, value)
     }
 
@@ -113,7 +112,7 @@ impl<'ctx> Context<'ctx> {
     ///
     /// # Errors
     /// [`Error::OutOfMemory`] or what the driver returns.
-    pub fn upload<T: Pod>(self, host: &[T]) -> Result<Buffer<'ctx, T>> {
+    pub fn upload<T: Element>(self, host: &[T]) -> Result<Buffer<'ctx, T>> {
         Buffer::upload(self, host)
     }
 
@@ -123,7 +122,7 @@ impl<'ctx> Context<'ctx> {
     ///
     /// # Errors
     /// As [`zeros`](Self::zeros).
-    pub fn uninit<T: Pod>(self, len: usize) -> Result<Buffer<'ctx, MaybeUninit<T>>> {
+    pub fn uninit<T: Element>(self, len: usize) -> Result<Buffer<'ctx, MaybeUninit<T>>> {
         Buffer::uninit(self, len)
     }
 

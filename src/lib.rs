@@ -8,6 +8,7 @@ mod current;
 mod device;
 mod driver;
 mod error;
+mod event;
 pub mod ffi;
 mod host_function;
 mod kernel;
@@ -28,13 +29,15 @@ pub use context::Context;
 pub use device::{Device, Uuid};
 pub use driver::{Driver, TeardownError};
 pub use error::{DriverError, Error, LaunchField, Result, Version};
+pub use event::{Event, TimedEvent};
 pub use kernel::{
     Arg, Args, In, InOut, Kernel, LaunchConfig, Module, Out, Param, Parameter, Params,
 };
 pub use memory::{
-    Buffer, Fill, HandOver, Memory, MemoryMut, Ordered, PinnedBuffer, Readable, Slice, SliceMut,
+    Advice, Buffer, ChunksMut, Element, Fill, HandOver, ManagedBuffer, Memory, MemoryMut,
+    MemoryUsage, Ordered, PinnedBuffer, Readable, Side, Slice, SliceMut,
 };
 pub use pending::{Pending, Refused};
 pub use scope::{Scope, ScopedStream, scope, try_scope};
-pub use stream::Stream;
+pub use stream::{Stream, StreamOptions};
 pub use transfer::Transfer;

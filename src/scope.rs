@@ -92,7 +92,10 @@ impl<'scope> Scope<'scope> {
     ) -> R {
         let entry = (stream.context().state(), stream.as_raw());
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        if !used.iter().any(|&(_, raw)| raw == entry.1) {
+        let is_same = |&(state, raw): &(&ContextState, CUstream)| {
+            std::ptr::eq(state, entry.0) && raw == entry.1
+        };
+        if !used.iter().any(is_same) {
             used.push(entry);
         }
         drop(used);
@@ -169,7 +172,12 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
         self,
         view: SliceMut<'scope, 'ctx, T>,
     ) -> Ordered<'s, SliceMut<'scope, 'ctx, T>> {
-        Ordered::new(view, self.brand)
+        self.order(view)
+    }
+
+    /// Puts memory into the order of this stream. Nothing is pending on it, or what is, this stream does before what it is given next.
+    pub(crate) fn order<B>(self, memory: B) -> Ordered<'s, B> {
+        Ordered::new(memory, self.brand)
     }
 
     /// Allocates `len` elements in the order of this stream, all bytes zero. Dropping the handle frees them in the same order
@@ -186,7 +194,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
             // SAFETY: `bytes` were allocated in the order of this stream, and are freed in it (C6).
             unsafe { calls::memset_d8_async(driver, buffer.as_raw(), 0, bytes, stream) }?;
         }
-        Ok(Ordered::new(buffer, self.brand))
+        Ok(self.order(buffer))
     }
 
     /// Copies `source` to `destination`, which has as many elements (`cuMemcpyHtoDAsync`).
@@ -216,7 +224,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     /// Copies `source` to `destination`, which has as many elements (`cuMemcpyDtoHAsync`).
     ///
     /// When `destination` is ordinary memory the driver keeps the calling thread until the copy is done; it only overlaps with other
-    /// work when it is page-locked.
+    /// work when it is page-locked: a [`PinnedBuffer`](crate::PinnedBuffer), or registered with [`Context::with_registered`].
     ///
     /// # Errors
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns.
@@ -296,6 +304,8 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     /// Takes over memory from the order of stream `'o`: this stream waits for what `'o` has been given so far (`cuEventRecord`,
     /// `cuStreamWaitEvent`). The host does not wait.
     ///
+    /// What is handed over was lent for the whole scope or allocated in it ([`HandOver`]), not a part that borrows from another handle.
+    ///
     /// # Errors
     /// What the driver returns. The memory stays lent until the end of the scope, or if it was allocated inside, it is freed.
     ///
@@ -328,7 +338,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
         self.wait_for(from)?;
         let mut memory = memory.into_memory();
         memory.freed_on(self.stream.as_raw());
-        Ok(Ordered::new(memory, self.brand))
+        Ok(self.order(memory))
     }
 
     /// Makes this stream wait for what `other`, of any context, has been given so far.

@@ -42,21 +42,26 @@ static_assertions::assert_impl_all!(Transfer<'static, 'static>: Copy, Send, Sync
 impl<'src, 'dst> Transfer<'src, 'dst> {
     pub(crate) fn new(from: Context<'src>, to: Context<'dst>) -> Result<Self> {
         match Self::direct(from, to) {
-            Err(Error::PeerUnsupported { .. }) => Ok(Self::staged(from, to)),
+            Err(Error::PeerUnsupported { .. }) => Self::staged(from, to),
             other => other,
         }
     }
 
-    /// A token for copies through host memory: works between any two devices. No driver call.
+    /// A token for copies through host memory: works between any two devices of a driver. No driver call.
     ///
     /// Should the memory be reachable directly already, because another token of these contexts made it so, the driver uses that.
-    #[must_use]
-    pub fn staged(from: Context<'src>, to: Context<'dst>) -> Self {
-        Self {
+    ///
+    /// # Errors
+    /// [`Error::DifferentDrivers`] when one of the contexts is of another [`Driver`](crate::Driver), a simulated one, say.
+    pub fn staged(from: Context<'src>, to: Context<'dst>) -> Result<Self> {
+        if from.driver() != to.driver() {
+            return Err(Error::DifferentDrivers);
+        }
+        Ok(Self {
             from,
             to,
             is_direct: false,
-        }
+        })
     }
 
     /// A token for direct copies: lets `to`'s device access the memory that `from` allocates (`cuDeviceCanAccessPeer`,
@@ -66,23 +71,21 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     /// libraries in the process share, does not concern them (measured) and is left alone.
     ///
     /// # Errors
-    /// [`Error::PeerUnsupported`] when the devices cannot, or what the driver returns.
+    /// [`Error::PeerUnsupported`] when the devices cannot, [`Error::DifferentDrivers`], or what the driver returns.
     pub fn direct(from: Context<'src>, to: Context<'dst>) -> Result<Self> {
+        let staged = Self::staged(from, to)?;
         let (source, destination) = (from.device(), to.device());
         // Two scopes on one device: its memory is its own.
         if source != destination {
             if !destination.can_access(source)? {
-                return Err(Error::PeerUnsupported {
-                    from: destination.ordinal(),
-                    to: source.ordinal(),
-                });
+                let (from, to) = (destination.ordinal(), source.ordinal());
+                return Err(Error::PeerUnsupported { from, to });
             }
             from.state().pool().allow(destination)?;
         }
         Ok(Self {
-            from,
-            to,
             is_direct: true,
+            ..staged
         })
     }
 
@@ -99,7 +102,7 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     /// # let driver = Driver::simulated(Simulation::default())?;
     /// # driver.with_device(0, |gpu0| driver.with_device(1, |gpu1| {
     /// let transfer = match gpu0.transfer_to(gpu1)?.verified() {
-    ///     Err(Error::PeerUnreliable { .. }) => Transfer::staged(gpu0, gpu1),
+    ///     Err(Error::PeerUnreliable { .. }) => Transfer::staged(gpu0, gpu1)?,
     ///     other => other?,
     /// };
     /// # transfer.verified()?;

@@ -1,6 +1,7 @@
 //! Page-locked host memory, at rest and in flight. Claims C1, C4, C5, C6, C9.
 
 #![allow(unsafe_code)] // launches
+#![allow(clippy::forget_non_drop)] // forgetting handles is what is tested
 
 mod common;
 
@@ -205,8 +206,18 @@ fn device_copies_work_on_it_directly() {
         })?;
         assert_eq!((back, &*pinned), ([9, 2, 3, 4], &[9, 2, 3, 4][..]));
         let mut there = other.zeros::<u32>(4)?;
-        ctx.transfer_to(other)?
-            .copy(&pinned.mapped()?, &mut there)?;
+        let transfer = ctx.transfer_to(other)?;
+        // With no context current.
+        std::thread::scope(|threads| {
+            let there = &mut there;
+            let (source, buffer) = (pinned.mapped()?, &mut buffer);
+            let worker = threads.spawn(move || {
+                transfer.copy(&source, there)?;
+                buffer.copy_from(&source)
+            });
+            worker.join().unwrap()
+        })?;
+        assert_eq!(buffer.to_vec()?, [9, 2, 3, 4]);
         assert_eq!(there.to_vec()?, [9, 2, 3, 4]);
         Ok(())
     });

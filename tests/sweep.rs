@@ -9,7 +9,10 @@ mod common;
 use common::{PTX, simulated, stack};
 use scoped_cuda::ffi::CUresult;
 use scoped_cuda::sim::{Live, Simulation};
-use scoped_cuda::{Context, Driver, Error, In, InOut, LaunchConfig, Result, Transfer, scope};
+use scoped_cuda::{
+    Advice, Context, Driver, Error, In, InOut, LaunchConfig, Result, Side, StreamOptions, Transfer,
+    scope,
+};
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::pin::Pin;
 use std::sync::{Arc, mpsc};
@@ -33,9 +36,29 @@ const PROGRAMS: &[(&str, Program)] = &[
     ("memory at rest, no context current", |driver| {
         driver.with_device(0, on_a_thread)
     }),
+    ("host memory", |driver| driver.with_device(0, host_memory)),
+    ("host memory, another context current", |driver| {
+        driver.with_device(0, |ctx| driver.with_device(1, |_| host_memory(ctx)))
+    }),
+    ("managed memory", |driver| {
+        driver.with_device(0, managed_memory)
+    }),
+    ("managed memory, another context current", |driver| {
+        driver.with_device(0, |ctx| driver.with_device(1, |_| managed_memory(ctx)))
+    }),
+    ("closing host memory", |driver| {
+        driver.with_device(0, closing_host_memory)
+    }),
     ("closing", |driver| driver.with_device(0, closing)),
     ("one stream", |driver| driver.with_device(0, one_stream)),
     ("two streams", |driver| driver.with_device(0, two_streams)),
+    ("events", |driver| driver.with_device(0, events)),
+    ("events of two contexts", |driver| {
+        driver.with_device(0, |a| driver.with_device(1, |b| events_of_two(a, b)))
+    }),
+    ("memory made in a scope", |driver| {
+        driver.with_device(0, memory_made_in_a_scope)
+    }),
     ("kernels", |driver| driver.with_device(0, kernels)),
     ("host functions", |driver| {
         driver.with_device(0, host_functions)
@@ -139,6 +162,35 @@ fn any_call_may_be_the_one_that_reports_a_fault() {
             assert_eq!(machine.live().retains, unreleased, "{what}");
         },
     );
+}
+
+/// A driver that refuses memory is asked how much it has; what that question comes to does not hide the refusal.
+#[test]
+fn a_refusal_is_told_whatever_the_question_after_it_comes_to() {
+    for (call, failed) in [(2, "cuCtxGetCurrent"), (3, "cuMemGetInfo")] {
+        for code in [CUresult::UNKNOWN, CUresult::ILLEGAL_ADDRESS] {
+            let driver = simulated(simulation());
+            let machine = driver.machine().unwrap();
+            let error = driver.with_device(0, |ctx| {
+                machine.clear_trace();
+                machine.fail_call(call, code);
+                ctx.uninit::<u8>(1 << 40).map(drop)
+            });
+            let Err(Error::OutOfMemory {
+                asked,
+                free: None,
+                source: Some(source),
+                ..
+            }) = error
+            else {
+                panic!("{failed}: {error:?}")
+            };
+            assert_eq!((asked, source.call()), (1 << 40, "cuMemAllocFromPoolAsync"));
+            assert_eq!(machine.trace()[call as usize - 1], failed);
+            assert_eq!(driver.fault().is_some(), code.is_sticky());
+            let _ = driver.take_teardown_errors();
+        }
+    }
 }
 
 #[derive(PartialEq, Debug)]
@@ -261,7 +313,69 @@ fn memory_at_rest(ctx: Context<'_>) -> Result<()> {
     }
     ctx.filled(3, 9u16)?;
     ctx.filled(3, 9.0f64)?;
+    ctx.memory_usage()?;
+    ctx.trim_memory(0)?;
     ctx.uninit::<u8>(1000).map(drop)
+}
+
+fn host_memory(ctx: Context<'_>) -> Result<()> {
+    let stream = ctx.stream()?;
+    let source = ctx.pinned_from(&[1u32, 2, 3, 4])?;
+    let mut back = ctx.pinned_zeros::<u32>(4)?;
+    let mut buffer = ctx.zeros::<u32>(4)?;
+    stream.scope(|s| {
+        let mut buffer = s.lend(&mut buffer);
+        s.write(&source, &mut buffer)?;
+        s.read(&buffer, &mut back)
+    })?;
+    assert_eq!(*back, *source);
+    stream.scope(|s| {
+        let mut back = s.lend_pinned(&mut back)?;
+        s.fill(&mut back.slice_mut(2..)?, 9)
+    })?;
+    assert_eq!(*back, [1, 2, 9, 9]);
+    let mut host = [0u32; 4];
+    let sum = ctx.with_registered(&mut host, |host| {
+        stream.scope(|s| s.read(back.mapped()?, host))?;
+        Ok(host.iter().sum::<u32>())
+    })?;
+    assert_eq!((sum, host), (21, [1, 2, 9, 9]));
+    Ok(())
+}
+
+fn managed_memory(ctx: Context<'_>) -> Result<()> {
+    let stream = ctx.stream()?;
+    let mut managed = ctx.managed_from(&[1u32, 2, 3, 4])?;
+    managed.advise(Advice::PreferredLocation(Some(Side::Device)))?;
+    managed.prefetch(Side::Device)?;
+    stream.scope(|s| {
+        let mut managed = s.lend_managed(&mut managed);
+        s.fill(&mut managed.slice_mut(2..)?, 9)?;
+        s.prefetch(&managed, Side::Host)
+    })?;
+    assert_eq!(managed.as_slice()?, [1, 2, 9, 9]);
+    managed.as_mut_slice()?.copy_from_slice(&[5; 4]);
+    let zeros = ctx.managed_zeros::<u32>(4)?;
+    managed.view_mut().copy_from(&zeros.view())?;
+    assert_eq!(managed.as_slice()?, [0; 4]);
+    Ok(())
+}
+
+/// As [`closing`].
+fn closing_host_memory(ctx: Context<'_>) -> Result<()> {
+    let pinned = ctx.pinned_from(&[1u8, 2])?;
+    if let Err((pinned, error)) = pinned.close() {
+        assert_eq!(*pinned, [1, 2]);
+        return Err(error);
+    }
+    let managed = ctx.managed_from(&[1u8, 2])?;
+    if let Err((managed, error)) = managed.close() {
+        if ctx.driver().fault().is_none() {
+            assert_eq!(managed.as_slice()?, [1, 2]);
+        }
+        return Err(error);
+    }
+    Ok(())
 }
 
 fn on_a_thread(ctx: Context<'_>) -> Result<()> {
@@ -295,7 +409,13 @@ fn closing(ctx: Context<'_>) -> Result<()> {
         }
         return Err(error);
     }
-    Ok(())
+    for event in [ctx.event()?, ctx.event()?] {
+        if let Err((event, error)) = event.close() {
+            assert_eq!(event.is_complete(), Err(Error::EventNotRecorded));
+            return Err(error);
+        }
+    }
+    ctx.timed_event()?.close().map_err(|(_, error)| error)
 }
 
 fn one_stream(ctx: Context<'_>) -> Result<()> {
@@ -330,6 +450,56 @@ fn two_streams(ctx: Context<'_>) -> Result<()> {
         })
     })?;
     assert_eq!(back, [6; 4]);
+    Ok(())
+}
+
+fn events(ctx: Context<'_>) -> Result<()> {
+    let (first, event) = (ctx.stream()?, ctx.event()?);
+    let second = ctx.stream_with(StreamOptions {
+        priority: -1,
+        name: Some("second"),
+    })?;
+    let (start, end) = (ctx.timed_event()?, ctx.timed_event()?);
+    let mut buffer = ctx.zeros::<u32>(4)?;
+    scope(|scope| {
+        scope.on(&first, |s| {
+            s.record(&start)?;
+            s.fill(&mut s.lend(&mut buffer), 1)?;
+            s.record(&event)
+        })?;
+        scope.on(&second, |s| {
+            s.wait(&event)?;
+            s.record(&end)
+        })?;
+        event.is_complete()?;
+        first.is_idle()?;
+        end.synchronize()
+    })?;
+    end.elapsed_since(&start).map(drop)
+}
+
+fn events_of_two(a: Context<'_>, b: Context<'_>) -> Result<()> {
+    let (of_a, of_b, event) = (a.stream()?, b.stream()?, a.event()?);
+    scope(|scope| {
+        scope.on(&of_a, |s| s.record(&event))?;
+        scope.on(&of_b, |s| s.wait(&event))
+    })
+}
+
+fn memory_made_in_a_scope(ctx: Context<'_>) -> Result<()> {
+    let stream = ctx.stream()?;
+    let host = [1u32, 2, 3, 4];
+    let mut buffer = ctx.zeros::<u32>(4)?;
+    let (made, early) = stream.scope(|s| {
+        let made = s.upload(&host)?;
+        let mut lent = s.lend(&mut buffer);
+        s.copy(&made, &mut lent)?;
+        let early = s.finish(lent)?.view().to_vec()?;
+        let memory = s.uninit(4)?;
+        drop(s.write_init(&host, memory)?);
+        Ok((s.finish(made)?, early))
+    })?;
+    assert_eq!((made.to_vec()?, early), (host.to_vec(), host.to_vec()));
     Ok(())
 }
 
@@ -445,7 +615,7 @@ fn transfers(a: Context<'_>, b: Context<'_>) -> Result<()> {
     let source = a.upload(&[1u8, 2, 3])?;
     let mut destination = b.zeros::<u8>(3)?;
     let mut back = a.zeros::<u8>(3)?;
-    Transfer::staged(a, b).copy(&source, &mut destination)?;
+    Transfer::staged(a, b)?.copy(&source, &mut destination)?;
     Transfer::direct(b, a)?.copy(&destination, &mut back)?;
     assert_eq!(back.to_vec()?, [1, 2, 3]);
     let (of_a, of_b) = (a.stream()?, b.stream()?);

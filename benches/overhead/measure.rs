@@ -51,6 +51,16 @@ impl Rounds {
         }
     }
 
+    /// Whether the driver is the null driver.
+    pub(crate) fn is_null(self) -> bool {
+        self.is_null
+    }
+
+    /// Rounds for a number of threads: a round is long there.
+    pub(crate) fn of_threads(self) -> usize {
+        self.rounds.div_ceil(5)
+    }
+
     /// The plan for an operation with batches of `batch` on a real driver.
     pub(crate) fn of(self, batch: usize) -> Plan {
         Plan {
@@ -135,7 +145,7 @@ impl Comparison {
     }
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }
@@ -146,6 +156,8 @@ pub(crate) enum Goal {
     Informative,
     /// Real driver: at most 1.02 of raw. Null driver: less than 30 ns over raw, and no heap allocation.
     Thin,
+    /// Real driver: at most so many times raw, which for a large copy is its bandwidth.
+    Same(f64),
     /// Real driver: at least so many times faster than raw.
     Faster(f64),
 }
@@ -160,7 +172,11 @@ impl Verdict {
         !self.is_met
     }
 
-    fn of(is_met: bool, goal: &str) -> Self {
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn of(is_met: bool, goal: &str) -> Self {
         Self {
             text: format!("{} ({goal})", if is_met { "met" } else { "MISSED" }),
             is_met,
@@ -176,6 +192,9 @@ impl Goal {
                 Verdict::of(is_met, "< 30 ns, no heap")
             }
             Self::Thin => Verdict::of(comparison.ratio <= 1.02, "<= 1.02"),
+            Self::Same(times) if !rounds.is_null => {
+                Verdict::of(comparison.ratio <= *times, &format!("<= {times}"))
+            }
             Self::Faster(times) if !rounds.is_null => {
                 let faster = 1.0 / comparison.ratio;
                 Verdict::of(
@@ -183,7 +202,7 @@ impl Goal {
                     &format!("{faster:.1} times faster, >= {times}"),
                 )
             }
-            Self::Informative | Self::Faster(_) => Verdict {
+            Self::Informative | Self::Same(_) | Self::Faster(_) => Verdict {
                 text: String::new(),
                 is_met: true,
             },

@@ -96,11 +96,14 @@ entry_points! {
         DEPTH.set(DEPTH.get().saturating_sub(1));
     }
     cuCtxGetId(_context: CUcontext, id: &mut c_ulonglong) { *id = 1; }
+    cuCtxGetStreamPriorityRange(least: &mut c_int, greatest: &mut c_int) { (*least, *greatest) = (0, -5); }
     cuMemGetInfo(free: &mut usize, total: &mut usize) { (*free, *total) = (1 << 30, 1 << 30); }
 
     cuMemPoolCreate(pool: &mut CUmemoryPool, _properties: &CUmemPoolProps) { *pool = CUmemoryPool::from_ptr(handle()); }
     cuMemPoolDestroy(_pool: CUmemoryPool) {}
     cuMemPoolSetAttribute(_pool: CUmemoryPool, _attribute: CUmemPool_attribute, _value: *mut c_void) {}
+    cuMemPoolGetAttribute(_pool: CUmemoryPool, _attribute: CUmemPool_attribute, _value: *mut c_void) {}
+    cuMemPoolTrimTo(_pool: CUmemoryPool, _keep: usize) {}
     cuMemPoolSetAccess(_pool: CUmemoryPool, _access: &CUmemAccessDesc, _count: usize) {}
     cuMemAllocFromPoolAsync(address: &mut CUdeviceptr, _bytes: usize, _pool: CUmemoryPool, _stream: CUstream) { *address = ADDRESS; }
     cuMemFreeAsync(_address: CUdeviceptr, _stream: CUstream) {}
@@ -115,9 +118,13 @@ entry_points! {
     cuMemFree(_address: CUdeviceptr) {}
     cuMemHostAlloc(memory: &mut *mut c_void, bytes: usize, _flags: c_uint) { *memory = leaked(bytes); }
     cuMemFreeHost(_memory: *mut c_void) {}
+    cuMemHostRegister(_memory: *mut c_void, _bytes: usize, _flags: c_uint) {}
+    cuMemHostUnregister(_memory: *mut c_void) {}
+    cuMemAllocManaged(address: &mut CUdeviceptr, bytes: usize, _flags: c_uint) { *address = leaked(bytes).expose_provenance() as CUdeviceptr; }
     cuMemHostGetDevicePointer(address: &mut CUdeviceptr, _memory: *mut c_void, _flags: c_uint) { *address = ADDRESS; }
 
     cuStreamCreate(stream: &mut CUstream, _flags: c_uint) { *stream = CUstream::from_ptr(handle()); }
+    cuStreamCreateWithPriority(stream: &mut CUstream, _flags: c_uint, _priority: c_int) { *stream = CUstream::from_ptr(handle()); }
     cuStreamDestroy(_stream: CUstream) {}
     cuStreamSynchronize(_stream: CUstream) {}
     cuStreamQuery(_stream: CUstream) {}
@@ -127,6 +134,7 @@ entry_points! {
     cuEventRecord(_event: CUevent, _stream: CUstream) {}
     cuEventQuery(_event: CUevent) {}
     cuEventSynchronize(_event: CUevent) {}
+    cuEventElapsedTime(milliseconds: &mut f32, _start: CUevent, _end: CUevent) { *milliseconds = 0.0; }
     cuLaunchHostFunc(_stream: CUstream, function: CUhostFn, user_data: *mut c_void) {
         // SAFETY: its caller lets the driver call it with this data.
         unsafe { function(user_data) }

@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // the raw side, and launches
 
 use crate::measure::{Comparison, Goal, Plan, Sample, repeat};
-use crate::raw::{OldAllocator, PinnedNumber, RawPool, succeed};
+use crate::raw::{OldAllocator, RawPool, succeed};
 use scoped_cuda::ffi::{
     CU_EVENT_DISABLE_TIMING, CU_STREAM_NON_BLOCKING, CUcontext, CUevent, CUfunction, CUstream,
     Symbols,
@@ -36,7 +36,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation { name: "copy device to device, 4 B",    batch: 200, goal: Goal::Thin,        measure: copy },
     Operation { name: "write, 4 B, pageable",          batch: 200, goal: Goal::Thin,        measure: |lab, plan| write(lab, plan, &[7]) },
     Operation { name: "write, 4 B, pinned",            batch: 200, goal: Goal::Thin,        measure: write_pinned },
+    Operation { name: "write 256 MiB pinned",        batch: 2,   goal: Goal::Same(1.01),  measure: write_large },
+    Operation { name: "read 256 MiB pinned",         batch: 2,   goal: Goal::Same(1.01),  measure: read_large },
     Operation { name: "hand-over, there and back",     batch: 100, goal: Goal::Informative, measure: hand_over },
+    Operation { name: "event record",                  batch: 200, goal: Goal::Thin,        measure: event_record },
     Operation { name: "empty scope / synchronise",     batch: 100, goal: Goal::Informative, measure: empty_scope },
     Operation { name: "alloc + free 256 B / pool",     batch: 50,  goal: Goal::Informative, measure: |lab, plan| pool(lab, plan, 256) },
     Operation { name: "alloc + free 1 MiB / pool",     batch: 50,  goal: Goal::Informative, measure: |lab, plan| pool(lab, plan, MIB) },
@@ -50,11 +53,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 
 /// What the operations work with. Both sides use the same streams, one after the other.
 pub(crate) struct Lab<'ctx> {
-    ctx: Context<'ctx>,
-    symbols: &'static Symbols,
+    pub(crate) ctx: Context<'ctx>,
+    pub(crate) symbols: &'static Symbols,
     stream: Stream<'ctx>,
     other: Stream<'ctx>,
-    module: Module<'ctx>,
+    pub(crate) module: Module<'ctx>,
 }
 
 impl<'ctx> Lab<'ctx> {
@@ -93,7 +96,7 @@ fn ptx(counts: &[usize]) -> String {
 }
 
 /// A number of elements that the compiler does not know.
-fn elements() -> usize {
+pub(crate) fn elements() -> usize {
     black_box(1024)
 }
 
@@ -108,7 +111,7 @@ macro_rules! launches {
             let raw = || {
                 let mut pointers = [pointer_to(&address), $(pointer_to(&$value)),*];
                 // SAFETY: there is a pointer for each parameter of the kernel, to a value of its size.
-                unsafe { launch_raw(lab, kernel.as_raw(), &mut pointers) }
+                unsafe { launch_raw(lab.symbols, lab.stream.as_raw(), kernel.as_raw(), &mut pointers) }
             };
             plan.compare(
                 |n| lab.queue(n, raw),
@@ -134,23 +137,24 @@ launches! {
     );
 }
 
-fn pointer_to<T>(value: &T) -> *mut c_void {
+pub(crate) fn pointer_to<T>(value: &T) -> *mut c_void {
     ptr::from_ref(value).cast_mut().cast()
 }
 
 /// # Safety
 /// `pointers` has one for each parameter of `function`, to a value of its size; the kernel touches nothing.
 #[inline]
-unsafe fn launch_raw(
-    lab: &Lab<'_>,
+pub(crate) unsafe fn launch_raw(
+    symbols: &Symbols,
+    stream: CUstream,
     function: CUfunction,
     pointers: &mut [*mut c_void],
 ) -> Result<()> {
     let blocks = elements().div_ceil(256) as u32;
-    let (pointers, stream, extra) = (pointers.as_mut_ptr(), lab.stream.as_raw(), ptr::null_mut());
+    let (pointers, extra) = (pointers.as_mut_ptr(), ptr::null_mut());
     // SAFETY: function and stream are live and of one context; the rest is the caller's promise.
     let code = unsafe {
-        (lab.symbols.cuLaunchKernel)(
+        (symbols.cuLaunchKernel)(
             function, blocks, 1, 1, 256, 1, 1, 0, stream, pointers, extra,
         )
     };
@@ -208,8 +212,47 @@ fn write(lab: &Lab<'_>, plan: Plan, host: &[u32]) -> Result<Comparison> {
 }
 
 fn write_pinned(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
-    let host = PinnedNumber::new(lab.ctx.driver());
-    write(lab, plan, host.as_slice())
+    write(lab, plan, &lab.ctx.pinned_from(&[7])?)
+}
+
+/// Bytes of the copies whose bandwidth is compared.
+const LARGE: usize = 256 * MIB;
+
+/// The whole way, the wait included.
+fn write_large(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
+    let host = lab.ctx.pinned_zeros::<u8>(LARGE)?;
+    let mut memory = lab.ctx.zeros::<u8>(LARGE)?;
+    let (to, from, stream) = (memory.as_raw(), host.as_ptr().cast(), lab.stream.as_raw());
+    let raw = || {
+        // SAFETY: both have as many bytes; `host` lives until the stream has been waited for.
+        succeed(unsafe { (lab.symbols.cuMemcpyHtoDAsync)(to, from, LARGE, stream) })?;
+        // SAFETY: the stream is live.
+        succeed(unsafe { (lab.symbols.cuStreamSynchronize)(stream) })
+    };
+    let mut ours = || {
+        lab.stream
+            .scope(|s| s.write(&host, &mut s.lend(&mut memory)))
+    };
+    plan.compare(|n| repeat(n, raw), |n| repeat(n, &mut ours))
+}
+
+/// As [`write_large`].
+fn read_large(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
+    let mut host = lab.ctx.pinned_zeros::<u8>(LARGE)?;
+    let memory = lab.ctx.zeros::<u8>(LARGE)?;
+    let (to, from, stream) = (
+        host.as_mut_ptr().cast(),
+        memory.as_raw(),
+        lab.stream.as_raw(),
+    );
+    let raw = || {
+        // SAFETY: both have as many bytes; nothing else touches `host` until the stream has been waited for.
+        succeed(unsafe { (lab.symbols.cuMemcpyDtoHAsync)(to, from, LARGE, stream) })?;
+        // SAFETY: the stream is live.
+        succeed(unsafe { (lab.symbols.cuStreamSynchronize)(stream) })
+    };
+    let mut ours = || lab.stream.scope(|s| s.read(&memory, &mut host));
+    plan.compare(|n| repeat(n, raw), |n| repeat(n, &mut ours))
 }
 
 fn hand_over(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
@@ -243,6 +286,18 @@ fn hand_over(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
     // SAFETY: live, and not used afterwards.
     succeed(unsafe { (lab.symbols.cuEventDestroy)(event) })?;
     comparison
+}
+
+fn event_record(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
+    let event = lab.ctx.event()?;
+    let raw = || {
+        // SAFETY: event and stream are live, of one context.
+        succeed(unsafe { (lab.symbols.cuEventRecord)(event.as_raw(), lab.stream.as_raw()) })
+    };
+    plan.compare(
+        |n| lab.queue(n, raw),
+        |n| lab.stream.scope(|s| repeat(n, || s.record(&event))),
+    )
 }
 
 /// Makes stream `after` wait for what `before` has been given.

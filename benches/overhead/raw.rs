@@ -8,8 +8,8 @@ use scoped_cuda::ffi::{
     CU_MEM_ALLOCATION_TYPE_PINNED, CU_MEM_LOCATION_TYPE_DEVICE, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,
     CUdevice, CUdeviceptr, CUmemLocation, CUmemPoolProps, CUmemoryPool, CUresult, Symbols,
 };
-use std::ffi::{c_uint, c_void};
-use std::{mem, ptr, slice};
+use std::ffi::c_void;
+use std::{mem, ptr};
 
 /// A raw call may not fail here: what it takes to fail is no part of the comparison.
 #[inline]
@@ -52,51 +52,6 @@ impl OldAllocator {
         let free =
             unsafe { mem::transmute::<*const c_void, unsafe extern "C" fn(u64) -> CUresult>(free) };
         Self { allocate, free }
-    }
-}
-
-/// Page-locked host memory for one `u32`, of the current context.
-pub(crate) struct PinnedNumber {
-    address: *mut c_void,
-    free: unsafe extern "C" fn(*mut c_void) -> CUresult,
-}
-
-impl PinnedNumber {
-    pub(crate) fn new(driver: Driver) -> Self {
-        type Allocate = unsafe extern "C" fn(*mut *mut c_void, usize, c_uint) -> CUresult;
-        type Free = unsafe extern "C" fn(*mut c_void) -> CUresult;
-        let allocate = address(driver, "cuMemHostAlloc", 2020);
-        let free = address(driver, "cuMemFreeHost", 2000);
-        // SAFETY: cuda.h declares `cuMemHostAlloc` so since CUDA 2.2; the address is not null.
-        let allocate = unsafe { mem::transmute::<*const c_void, Allocate>(allocate) };
-        // SAFETY: the same of `cuMemFreeHost`.
-        let free = unsafe { mem::transmute::<*const c_void, Free>(free) };
-        let mut memory = ptr::null_mut();
-        // SAFETY: the out-pointer is valid for the call.
-        let code = unsafe { allocate(&raw mut memory, size_of::<u32>(), 0) };
-        assert!(
-            code == CUresult::SUCCESS,
-            "cuMemHostAlloc returned {}",
-            code.0
-        );
-        // SAFETY: just allocated, page-aligned, and large enough.
-        unsafe { memory.cast::<u32>().write(7) };
-        Self {
-            address: memory,
-            free,
-        }
-    }
-
-    pub(crate) fn as_slice(&self) -> &[u32] {
-        // SAFETY: one `u32` was written there, and nobody writes it again while `self` lives.
-        unsafe { slice::from_raw_parts(self.address.cast(), 1) }
-    }
-}
-
-impl Drop for PinnedNumber {
-    fn drop(&mut self) {
-        // SAFETY: allocated in `new`; each batch has been waited for.
-        let _ = unsafe { (self.free)(self.address) };
     }
 }
 

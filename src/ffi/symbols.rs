@@ -127,11 +127,14 @@ symbols! {
     cuCtxPushCurrent            4000  required any (context: CUcontext);
     cuCtxPopCurrent             4000  required any (context: *mut CUcontext);
     cuCtxGetId                  12000 required any (context: CUcontext, id: *mut c_ulonglong);
+    cuCtxGetStreamPriorityRange 5050  required own (least: *mut c_int, greatest: *mut c_int);
     cuMemGetInfo                3020  required own (free: *mut usize, total: *mut usize);
     // memory
     cuMemPoolCreate             11020 required any (pool: *mut CUmemoryPool, properties: *const CUmemPoolProps);
     cuMemPoolDestroy            11020 required any (pool: CUmemoryPool);
     cuMemPoolSetAttribute       11020 required any (pool: CUmemoryPool, attribute: CUmemPool_attribute, value: *mut c_void);
+    cuMemPoolGetAttribute       11020 required any (pool: CUmemoryPool, attribute: CUmemPool_attribute, value: *mut c_void);
+    cuMemPoolTrimTo             11020 required any (pool: CUmemoryPool, keep: usize);
     cuMemPoolSetAccess          11020 required any (pool: CUmemoryPool, access: *const CUmemAccessDesc, count: usize);
     cuMemAllocFromPoolAsync     11020 required any (address: *mut CUdeviceptr, bytes: usize, pool: CUmemoryPool, stream: CUstream);
     cuMemFreeAsync              11020 required any (address: CUdeviceptr, stream: CUstream);
@@ -146,8 +149,15 @@ symbols! {
     cuMemHostAlloc              2020  required own (memory: *mut *mut c_void, bytes: usize, flags: c_uint);
     cuMemFreeHost               2000  required any (memory: *mut c_void);
     cuMemHostGetDevicePointer   3020  required own (address: *mut CUdeviceptr, memory: *mut c_void, flags: c_uint);
+    cuMemHostRegister           6050  required own (memory: *mut c_void, bytes: usize, flags: c_uint);
+    cuMemHostUnregister         4000  required own (memory: *mut c_void);
+    cuMemAllocManaged           6000  required own (address: *mut CUdeviceptr, bytes: usize, flags: c_uint);
+    cuMemFree                   3020  required any (address: CUdeviceptr);
+    cuMemPrefetchAsync          8000  optional own (address: CUdeviceptr, bytes: usize, device: CUdevice, stream: CUstream);
+    cuMemAdvise                 8000  optional own (address: CUdeviceptr, bytes: usize, advice: CUmem_advise, device: CUdevice);
     // streams, events and host functions
     cuStreamCreate              2000  required own (stream: *mut CUstream, flags: c_uint);
+    cuStreamCreateWithPriority  5050  required own (stream: *mut CUstream, flags: c_uint, priority: c_int);
     cuStreamDestroy             4000  required any (stream: CUstream);
     cuStreamSynchronize         2000  required any (stream: CUstream);
     cuStreamQuery               2000  required any (stream: CUstream);
@@ -157,6 +167,7 @@ symbols! {
     cuEventRecord               2000  required any (event: CUevent, stream: CUstream);
     cuEventQuery                2000  required any (event: CUevent);
     cuEventSynchronize          2000  required any (event: CUevent);
+    cuEventElapsedTime          2000  required any (milliseconds: *mut f32, start: CUevent, end: CUevent);
     cuLaunchHostFunc            10000 required any (stream: CUstream, function: CUhostFn, user_data: *mut c_void);
     // kernels
     cuModuleLoadDataEx          2010  required own (module: *mut CUmodule, image: *const c_void, count: c_uint, options: *mut CUjit_option, values: *mut *mut c_void);

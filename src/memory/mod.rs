@@ -1,17 +1,26 @@
 //! Device memory: owned buffers, views of them, and both in the order of a stream.
 
 mod buffer;
+mod chunks;
+mod element;
 mod fill;
+mod managed;
 mod ordered;
 mod pinned;
 mod pool;
+mod registered;
+mod scoped;
 mod view;
 
 pub use buffer::Buffer;
+pub use chunks::ChunksMut;
+pub use element::Element;
 pub use fill::Fill;
 pub(crate) use fill::Pattern;
+pub use managed::{Advice, ManagedBuffer, Side};
 pub use ordered::{HandOver, Ordered, Readable};
 pub use pinned::PinnedBuffer;
+pub use pool::MemoryUsage;
 pub(crate) use pool::Pool;
 pub use view::{Slice, SliceMut};
 
@@ -28,7 +37,7 @@ use std::ops::{Bound, RangeBounds};
     message = "`{Self}` is not device memory of `{T}`",
     note = "device memory is a `Buffer`, a `Slice` or a `SliceMut` of the same context and element type"
 )]
-pub trait Memory<'ctx, T>: sealed::Sealed {
+pub trait Memory<'ctx, T>: sealed::SealedFor<T> {
     /// The context whose device has the memory.
     fn context(&self) -> Context<'ctx>;
 
@@ -52,7 +61,12 @@ pub trait Memory<'ctx, T>: sealed::Sealed {
 pub trait MemoryMut<'ctx, T>: Memory<'ctx, T> {}
 
 pub(crate) mod sealed {
+    /// Keeps other crates from implementing a trait.
     pub trait Sealed {}
+
+    /// The same for a trait with a type parameter: without `T` here, another crate could implement it for a type of this crate and an
+    /// element type of its own, which the orphan rule allows.
+    pub trait SealedFor<T> {}
 }
 
 /// The size of `len` elements in bytes, if an address can count them.

@@ -23,6 +23,11 @@ impl<'s, B> Ordered<'s, B> {
         Self { memory, brand }
     }
 
+    /// The same memory in the same order, as another type.
+    pub(super) fn map<C>(self, f: impl FnOnce(B) -> C) -> Ordered<'s, C> {
+        Ordered::new(f(self.memory), self.brand)
+    }
+
     /// The memory, without its place in the order: for the scope's own operations.
     pub(crate) fn into_memory(self) -> B {
         self.memory
@@ -136,14 +141,13 @@ impl<B: fmt::Debug> fmt::Debug for Ordered<'_, B> {
     message = "`{Self}` is not memory of `{T}` that this stream may read",
     note = "pass `&Ordered` of the same stream, or `&Buffer` (or a `Slice` of one) that outlives the scope"
 )]
-pub trait Readable<'s, 'scope, 'ctx, T>: sealed::Sealed {
+pub trait Readable<'s, 'scope, 'ctx, T>: sealed::SealedFor<T> {
     /// Device address and number of elements.
     fn region(&self) -> (CUdeviceptr, usize);
 }
 
-impl<B> sealed::Sealed for &Ordered<'_, B> {}
-impl<B> sealed::Sealed for &mut Ordered<'_, B> {}
-impl<T> sealed::Sealed for &Buffer<'_, T> {}
+impl<T, B: sealed::SealedFor<T>> sealed::SealedFor<T> for &Ordered<'_, B> {}
+impl<T> sealed::SealedFor<T> for &Buffer<'_, T> {}
 
 impl<'s, 'scope, 'ctx, T, B: Memory<'ctx, T>> Readable<'s, 'scope, 'ctx, T> for &Ordered<'s, B> {
     fn region(&self) -> (CUdeviceptr, usize) {
@@ -163,13 +167,13 @@ impl<'s, 'scope, 'ctx, T> Readable<'s, 'scope, 'ctx, T> for Slice<'scope, 'ctx, 
     }
 }
 
-/// Memory that another stream may take over: a [`Buffer`] allocated in the scope, or a view that is borrowed for the whole scope.
+/// Memory that may leave its stream's order, to [another stream](crate::ScopedStream::take) or [to rest](crate::ScopedStream::finish): a [`Buffer`] allocated in the scope, or a view that is borrowed for the whole scope.
 ///
 /// A view for a shorter time, such as [`Ordered::slice`] gives, is not: when its borrow ends, its stream could write the memory while
 /// the other one still reads it. Sealed.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be handed over to another stream in this scope",
-    note = "hand over what was lent with `lend` or `lend_view`, or allocated with `zeros`, in this scope"
+    message = "`{Self}` cannot be taken out of its stream's order in this scope",
+    note = "what was lent with `lend` or `lend_view`, or allocated with `zeros`, `uninit` or `upload`, can, in this scope"
 )]
 pub trait HandOver<'scope, 'ctx>: sealed::Sealed {
     /// Frees owned memory in the order of `stream` from now on.

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // owns memory that the driver allocated
 
-use super::{Ordered, Slice, SliceMut, size_of_elements};
+use super::{Element, Ordered, Slice, SliceMut, size_of_elements};
 use crate::context::Context;
 use crate::current;
 use crate::error::{Error, Result};
@@ -10,7 +10,6 @@ use crate::ffi::{
     CU_MEMHOSTALLOC_DEVICEMAP, CU_MEMHOSTALLOC_PORTABLE, CUdeviceptr, CUresult, calls,
 };
 use crate::scope::ScopedStream;
-use bytemuck::Pod;
 use std::any::type_name;
 use std::fmt;
 use std::marker::PhantomData;
@@ -73,7 +72,7 @@ impl<'ctx> Context<'ctx> {
     /// # Errors
     /// [`Error::SizeOverflow`], [`Error::OutOfHostMemory`], [`Error::Misaligned`] for an element type of unusually strict
     /// alignment, or what the driver returns.
-    pub fn pinned_zeros<T: Pod>(self, len: usize) -> Result<PinnedBuffer<'ctx, T>> {
+    pub fn pinned_zeros<T: Element>(self, len: usize) -> Result<PinnedBuffer<'ctx, T>> {
         PinnedBuffer::allocate(self, len, |first| {
             // SAFETY: `len` elements were just allocated there, and all bytes zero are a value (`Pod`).
             unsafe { ptr::write_bytes(first, 0, len) };
@@ -84,7 +83,7 @@ impl<'ctx> Context<'ctx> {
     ///
     /// # Errors
     /// As [`pinned_zeros`](Self::pinned_zeros).
-    pub fn pinned_from<T: Pod>(self, host: &[T]) -> Result<PinnedBuffer<'ctx, T>> {
+    pub fn pinned_from<T: Element>(self, host: &[T]) -> Result<PinnedBuffer<'ctx, T>> {
         PinnedBuffer::allocate(self, host.len(), |first| {
             // SAFETY: as many elements were just allocated there, and nobody else knows them.
             unsafe { ptr::copy_nonoverlapping(host.as_ptr(), first, host.len()) };
@@ -92,7 +91,7 @@ impl<'ctx> Context<'ctx> {
     }
 }
 
-impl<'ctx, T: Pod> PinnedBuffer<'ctx, T> {
+impl<'ctx, T: Element> PinnedBuffer<'ctx, T> {
     /// `initialise` is called once there is room for `len` elements at its argument, and gives all of them a value.
     fn allocate(
         context: Context<'ctx>,
@@ -247,7 +246,7 @@ fn page_locked<T>(context: Context<'_>, bytes: usize) -> Result<NonNull<T>> {
     })
 }
 
-fn out_of_host_memory(error: Error, bytes: usize) -> Error {
+pub(super) fn out_of_host_memory(error: Error, bytes: usize) -> Error {
     match error {
         Error::Driver(source) if source.code() == CUresult::OUT_OF_MEMORY => {
             Error::OutOfHostMemory { bytes, source }

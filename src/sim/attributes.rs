@@ -14,6 +14,9 @@ pub(super) const BLOCK_MAX: [u32; 3] = [1024, 1024, 64];
 /// The most blocks of a grid in each dimension.
 pub(super) const GRID_MAX: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
 
+/// An attribute that a machine can be told to lack.
+pub(super) const CONCURRENT_MANAGED_ACCESS: CUdevice_attribute = 89;
+
 /// The PCI bus of device number `device` of its machine.
 pub(super) fn pci_bus(device: usize) -> i32 {
     device as i32 + 1
@@ -55,7 +58,8 @@ pub(super) fn value(attribute: CUdevice_attribute, device: usize) -> Option<i32>
         83 => 1,             // managed memory
         85 => device as i32, // group of a multi-GPU board
         87 => 2,             // ratio of single to double precision
-        89..=92 => 1,        // concurrent managed access, preemption, registered pointers
+        CONCURRENT_MANAGED_ACCESS => 1,
+        90..=92 => 1, // preemption, registered pointers
         95 | 98 | 99 | 102 | 103 => 1,
         97 => 232_448, // shared memory of a block, opted in
         106 => 32,     // blocks of a multiprocessor

@@ -2,8 +2,10 @@
 
 #![allow(unsafe_code)] // memory that two sides share
 
-use super::machine::State;
+use super::context::ContextRef;
+use super::machine::{Outcome, State};
 use super::registry;
+use crate::ffi::CUresult;
 use std::alloc::{self, Layout};
 use std::ops::Range;
 use std::ptr::NonNull;
@@ -19,6 +21,8 @@ const FRESH: u8 = 0xCD;
 pub(super) enum HostKind {
     /// `cuMemHostAlloc`.
     Pinned,
+    /// `cuMemAllocManaged`.
+    Managed,
 }
 
 /// Bytes at an address that program and devices both use.
@@ -32,6 +36,27 @@ pub(super) struct HostBytes {
 unsafe impl Send for HostBytes {}
 // SAFETY: as for Send.
 unsafe impl Sync for HostBytes {}
+
+/// The program's own memory, page-locked for a while (`cuMemHostRegister`). Where pages begin and end is not simulated.
+pub(super) struct Registered {
+    address: u64,
+    bytes: usize,
+    pub(super) owner: ContextRef,
+}
+
+impl Registered {
+    fn end(&self) -> u64 {
+        self.address + self.bytes as u64
+    }
+
+    fn contains(&self, address: u64, bytes: usize) -> bool {
+        self.address <= address && address.saturating_add(bytes as u64) <= self.end()
+    }
+
+    fn meets(&self, address: u64, end: u64) -> bool {
+        self.address < end && address < self.end()
+    }
+}
 
 impl HostBytes {
     /// `None` when there is not enough memory. `bytes` is not 0.
@@ -82,7 +107,55 @@ impl Drop for HostBytes {
 impl State {
     /// Whether a copy to or from these bytes does not keep the caller.
     pub(super) fn is_page_locked(&self, address: u64, bytes: usize) -> bool {
-        self.place(address, bytes)
-            .is_ok_and(|place| place.allocation.is_pinned())
+        let is_allocated = self
+            .place(address, bytes)
+            .is_ok_and(|place| place.allocation.is_pinned());
+        is_allocated
+            || self
+                .registered
+                .iter()
+                .any(|known| known.contains(address, bytes))
+    }
+
+    pub(super) fn register_host(
+        &mut self,
+        address: u64,
+        bytes: usize,
+        owner: ContextRef,
+    ) -> Outcome {
+        let end = address
+            .checked_add(bytes as u64)
+            .ok_or(CUresult::INVALID_VALUE)?;
+        if address == 0 || bytes == 0 {
+            return Err(CUresult::INVALID_VALUE);
+        }
+        let mut pinned = self.allocations.range(..end).rev().take(1);
+        let is_pinned = pinned.any(|(&base, allocation)| {
+            allocation.is_pinned() && base + allocation.bytes as u64 > address
+        });
+        if is_pinned
+            || self
+                .registered
+                .iter()
+                .any(|known| known.meets(address, end))
+        {
+            return Err(CUresult::HOST_MEMORY_ALREADY_REGISTERED);
+        }
+        self.registered.push(Registered {
+            address,
+            bytes,
+            owner,
+        });
+        Ok(())
+    }
+
+    pub(super) fn unregister_host(&mut self, address: u64) -> Outcome {
+        let known = self
+            .registered
+            .iter()
+            .position(|known| known.address == address);
+        self.registered
+            .remove(known.ok_or(CUresult::HOST_MEMORY_NOT_REGISTERED)?);
+        Ok(())
     }
 }

@@ -6,7 +6,7 @@
 //! - **State is real.** Context stacks per thread, retain counts, peer access, memory with owners and pools, bounds.
 //! - **Work is asynchronous.** A stream is a queue with a thread behind it; what is enqueued rests for
 //!   [`latency`](Simulation::latency) unless somebody waits for it, and reads host memory only when it runs. A missing
-//!   wait shows as wrong data, every time.
+//!   wait shows as wrong data, every time. Host functions of one context run one at a time.
 //! - **Answers are measured ones.** Where the real driver silently creates an object on the wrong device, so does this
 //!   one. Where the real one crashes or is undefined, this one returns an error and keeps a sentence in
 //!   [`violations`](Machine::violations).
@@ -16,8 +16,8 @@
 //! Each machine has a range of device ordinals of its own, so that tests which run side by side in one process do not
 //! meet. As on real hardware, a thread has one context stack, whatever machines its contexts belong to.
 //!
-//! What it does not do: run PTX, measure time, find races between kernels, textures, graphs, managed or page-locked
-//! memory, IPC. It never takes the place of a real driver by itself.
+//! What it does not do: run PTX, take the time a device would take, find races between kernels, textures, graphs, IPC. It never takes the
+//! place of a real driver by itself.
 
 mod abi;
 mod attributes;
@@ -51,6 +51,8 @@ pub struct Simulation {
     pub peers: Peers,
     /// Entry points that its driver lacks.
     pub missing: &'static [&'static str],
+    /// Whether host and devices may touch managed memory at the same time.
+    pub concurrent_managed_access: bool,
     /// How long enqueued work rests before it runs when nobody waits for it.
     pub latency: Duration,
 }
@@ -64,6 +66,7 @@ impl Default for Simulation {
             version: 13_000,
             peers: Peers::All,
             missing: &[],
+            concurrent_managed_access: true,
             latency: Duration::from_micros(200),
         }
     }

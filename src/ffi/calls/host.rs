@@ -1,4 +1,4 @@
-//! Host memory: page-locked allocations.
+//! Host memory: page-locked, registered, managed.
 
 #![allow(unsafe_code)] // makes driver calls
 
@@ -40,3 +40,89 @@ pub(crate) unsafe fn mem_host_get_device_pointer(
     })?;
     Ok(address)
 }
+
+/// Page-locks memory of the caller's; it belongs to the context that is current. `bytes` is not 0.
+///
+/// # Safety
+/// `memory` has `bytes`, and stays allocated until [`mem_host_unregister`].
+pub(crate) unsafe fn mem_host_register(
+    driver: Driver,
+    memory: *mut c_void,
+    bytes: usize,
+    flags: c_uint,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    driver.call("cuMemHostRegister", |s| unsafe {
+        (s.cuMemHostRegister)(memory, bytes, flags)
+    })
+}
+
+/// # Safety
+/// `memory` was registered in the current context, and no copy that uses it is pending.
+pub(crate) unsafe fn mem_host_unregister(driver: Driver, memory: *mut c_void) -> Result<()> {
+    // SAFETY: the caller's promise.
+    driver.call("cuMemHostUnregister", |s| unsafe {
+        (s.cuMemHostUnregister)(memory)
+    })
+}
+
+/// The new memory belongs to the context that is current, host and device know it by one address, and its content is undefined.
+/// `bytes` is not 0.
+pub(crate) fn mem_alloc_managed(driver: Driver, bytes: usize) -> Result<CUdeviceptr> {
+    let mut address = 0;
+    // SAFETY: the driver checks the size; the out-pointer is valid for the call.
+    driver.call("cuMemAllocManaged", |s| unsafe {
+        (s.cuMemAllocManaged)(&raw mut address, bytes, CU_MEM_ATTACH_GLOBAL)
+    })?;
+    Ok(address)
+}
+
+/// # Safety
+/// `address` is the start of a live allocation, and neither host nor device uses it any more.
+pub(crate) unsafe fn mem_free(driver: Driver, address: CUdeviceptr) -> Result<()> {
+    // SAFETY: the caller's promise.
+    driver.call("cuMemFree", |s| unsafe { (s.cuMemFree)(address) })
+}
+
+/// `device` is `None` for the host.
+///
+/// # Safety
+/// `bytes` bytes are allocated at `address`, and `stream` is live.
+pub(crate) unsafe fn mem_prefetch_async(
+    driver: Driver,
+    address: CUdeviceptr,
+    bytes: usize,
+    device: Option<CUdevice>,
+    stream: CUstream,
+) -> Result<()> {
+    let Some(prefetch) = driver.symbols().cuMemPrefetchAsync else {
+        return Err(driver.missing("cuMemPrefetchAsync"));
+    };
+    // SAFETY: the caller's promise; the driver checks the device.
+    driver.call("cuMemPrefetchAsync", |_| unsafe {
+        prefetch(address, bytes, device.unwrap_or(CPU), stream)
+    })
+}
+
+/// `device` is `None` for the host.
+///
+/// # Safety
+/// `bytes` bytes are allocated at `address`.
+pub(crate) unsafe fn mem_advise(
+    driver: Driver,
+    address: CUdeviceptr,
+    bytes: usize,
+    advice: CUmem_advise,
+    device: Option<CUdevice>,
+) -> Result<()> {
+    let Some(advise) = driver.symbols().cuMemAdvise else {
+        return Err(driver.missing("cuMemAdvise"));
+    };
+    // SAFETY: the caller's promise; the driver checks advice and device.
+    driver.call("cuMemAdvise", |_| unsafe {
+        advise(address, bytes, advice, device.unwrap_or(CPU))
+    })
+}
+
+/// `CU_DEVICE_CPU`.
+const CPU: CUdevice = -1;

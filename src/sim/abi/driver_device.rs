@@ -146,7 +146,10 @@ pub(super) unsafe extern "C" fn cuDeviceGetAttribute(
         Named::Device(device),
         |machine, _| {
             let number = machine.device(device)?;
-            value?.set(attributes::value(attribute, number).ok_or(CUresult::INVALID_VALUE)?)
+            let known = attributes::value(attribute, number).ok_or(CUresult::INVALID_VALUE)?;
+            let is_lacking = attribute == attributes::CONCURRENT_MANAGED_ACCESS
+                && !machine.simulation().concurrent_managed_access;
+            value?.set(if is_lacking { 0 } else { known })
         },
     )
 }

@@ -6,9 +6,12 @@
 use super::{Out, call};
 use crate::ffi::*;
 use crate::sim::host::HostKind;
-use crate::sim::registry::Named;
+use crate::sim::machine::{Machine, Outcome, State};
+use crate::sim::registry::{Handle, Named};
+use crate::sim::work::Work;
 use std::ffi::{c_uint, c_void};
 use std::ptr;
+use std::sync::Arc;
 
 pub(super) unsafe extern "C" fn cuMemHostAlloc(
     memory: *mut *mut c_void,
@@ -60,4 +63,96 @@ pub(super) unsafe extern "C" fn cuMemHostGetDevicePointer(
             address?.set(host)
         },
     )
+}
+
+pub(super) unsafe extern "C" fn cuMemHostRegister(
+    memory: *mut c_void,
+    bytes: usize,
+    flags: c_uint,
+) -> CUresult {
+    call("cuMemHostRegister", Named::Current, |_, mut state| {
+        // Whatever context is current: that is the danger of the call.
+        let context = state.current()?;
+        if flags > 15 {
+            return Err(CUresult::INVALID_VALUE);
+        }
+        state.register_host(memory.addr() as u64, bytes, context)
+    })
+}
+
+pub(super) unsafe extern "C" fn cuMemHostUnregister(memory: *mut c_void) -> CUresult {
+    call("cuMemHostUnregister", Named::Current, |_, mut state| {
+        state.current()?;
+        state.unregister_host(memory.addr() as u64)
+    })
+}
+
+pub(super) unsafe extern "C" fn cuMemAllocManaged(
+    address: *mut CUdeviceptr,
+    bytes: usize,
+    flags: c_uint,
+) -> CUresult {
+    // SAFETY: null or valid for the call.
+    let address = unsafe { Out::new(address) };
+    call("cuMemAllocManaged", Named::Current, |_, mut state| {
+        // Whatever context is current: that is the danger of the call.
+        let (context, address) = (state.current()?, address?);
+        if flags != 1 && flags != 2 {
+            return Err(CUresult::INVALID_VALUE);
+        }
+        address.set(state.allocate_host(bytes, context, HostKind::Managed)?)
+    })
+}
+
+pub(super) unsafe extern "C" fn cuMemPrefetchAsync(
+    address: CUdeviceptr,
+    bytes: usize,
+    device: CUdevice,
+    stream: CUstream,
+) -> CUresult {
+    let stream = Handle::from_ptr(stream.as_ptr());
+    call(
+        "cuMemPrefetchAsync",
+        Named::Handle(stream),
+        |machine, mut state| {
+            let stream = state.stream(stream)?;
+            check_managed(machine, &state, address, bytes, device)?;
+            // Nothing to do, in order.
+            machine.enqueue(&mut state, stream, Work::Record(Arc::default()))?;
+            Ok(())
+        },
+    )
+}
+
+pub(super) unsafe extern "C" fn cuMemAdvise(
+    address: CUdeviceptr,
+    bytes: usize,
+    advice: CUmem_advise,
+    device: CUdevice,
+) -> CUresult {
+    call(
+        "cuMemAdvise",
+        Named::Address(address),
+        |machine, state| match advice {
+            1..=6 => check_managed(machine, &state, address, bytes, device),
+            _ => Err(CUresult::INVALID_VALUE),
+        },
+    )
+}
+
+/// Whether these bytes are managed memory and the device exists; -1 is the host.
+fn check_managed(
+    machine: &Machine,
+    state: &State,
+    address: CUdeviceptr,
+    bytes: usize,
+    device: CUdevice,
+) -> Outcome {
+    if !state.place(address, bytes)?.allocation.is_managed() || bytes == 0 {
+        return Err(CUresult::INVALID_VALUE);
+    }
+    match device {
+        -1 => Ok(()),
+        device => machine.device(device).map(drop),
+    }
 }

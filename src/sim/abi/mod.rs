@@ -55,19 +55,23 @@ entry_points! {
         cuDeviceGetCount cuDeviceGet cuDeviceGetName cuDeviceGetUuid cuDeviceTotalMem cuDeviceGetAttribute
         cuDeviceGetPCIBusId cuDeviceCanAccessPeer
         cuDevicePrimaryCtxRetain cuDevicePrimaryCtxRelease cuCtxGetCurrent cuCtxPushCurrent cuCtxPopCurrent cuCtxGetId
-        cuMemGetInfo
-        cuMemPoolCreate cuMemPoolDestroy cuMemPoolSetAttribute cuMemPoolSetAccess cuMemAllocFromPoolAsync cuMemFreeAsync
+        cuCtxGetStreamPriorityRange cuMemGetInfo
+        cuMemPoolCreate cuMemPoolDestroy cuMemPoolSetAttribute cuMemPoolGetAttribute cuMemPoolTrimTo cuMemPoolSetAccess
+        cuMemAllocFromPoolAsync cuMemFreeAsync
         cuMemcpyHtoDAsync cuMemcpyDtoHAsync cuMemcpyDtoDAsync cuMemcpyPeerAsync
         cuMemsetD8Async cuMemsetD16Async cuMemsetD32Async
-        cuMemHostAlloc cuMemFreeHost cuMemHostGetDevicePointer
-        cuStreamCreate cuStreamDestroy cuStreamSynchronize cuStreamQuery cuStreamWaitEvent
-        cuEventCreate cuEventDestroy cuEventRecord cuEventQuery cuEventSynchronize cuLaunchHostFunc
+        cuStreamCreate cuStreamCreateWithPriority cuStreamDestroy cuStreamSynchronize cuStreamQuery cuStreamWaitEvent
+        cuEventCreate cuEventDestroy cuEventRecord cuEventQuery cuEventSynchronize cuEventElapsedTime
+        cuLaunchHostFunc
+        cuMemHostAlloc cuMemFreeHost cuMemHostGetDevicePointer cuMemHostRegister cuMemHostUnregister
+        cuMemAllocManaged cuMemFree
         cuModuleLoadDataEx cuModuleUnload cuModuleGetFunction cuFuncGetAttribute cuLaunchKernel
     }
-    optional { cuFuncGetParamInfo cuFuncGetParamCount }
+    optional { cuFuncGetParamInfo cuFuncGetParamCount cuMemPrefetchAsync cuMemAdvise }
     // What the crate does not call, for programs and tests that make raw calls. Later signatures are not simulated.
     more {
         cuDevicePrimaryCtxGetState from 7000 before 99_990;
+        cuDevicePrimaryCtxSetFlags from 11_000 before 99_990;
         cuDevicePrimaryCtxReset from 11_000 before 99_990;
         cuCtxCreate from 3020 before 11_040;
         cuCtxDestroy from 4000 before 99_990;
@@ -76,11 +80,11 @@ entry_points! {
         cuCtxEnablePeerAccess from 4000 before 99_990;
         cuCtxDisablePeerAccess from 4000 before 99_990;
         cuMemAlloc from 3020 before 99_990;
-        cuMemFree from 3020 before 99_990;
         cuMemcpyHtoD from 3020 before 99_990;
         cuMemcpyDtoH from 3020 before 99_990;
         cuPointerGetAttribute from 4000 before 99_990;
         cuStreamGetCtx from 9020 before 12_050;
+        cuStreamGetPriority from 5050 before 99_990;
     }
 }
 

@@ -23,6 +23,7 @@ macro_rules! more {
 }
 
 mod context;
+mod host;
 mod kernel;
 mod machine;
 mod memory;

@@ -1,0 +1,17 @@
+//! Twin of `fail/in-flight/pinned_memory_dropped_while_a_copy_reads_it.rs`.
+
+use scoped_cuda::{Buffer, PinnedBuffer, Result, Stream};
+
+fn f<'gpu>(
+    stream: &Stream<'gpu>,
+    buffer: &mut Buffer<'gpu, f32>,
+    pinned: PinnedBuffer<'gpu, f32>,
+) -> Result<()> {
+    stream.scope(|s| {
+        let mut memory = s.lend(buffer);
+        s.write(&pinned, &mut memory)?;
+        Ok(())
+    })?;
+    drop(pinned);
+    Ok(())
+}
