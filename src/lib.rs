@@ -27,6 +27,10 @@ pub use error::{DriverError, Error, LaunchField, Result, Version};
 pub use kernel::{
     Arg, Args, In, InOut, Kernel, LaunchConfig, Module, Out, Param, Parameter, Params,
 };
+pub use memory::{
+    Axis, Extent, HostLayout, HostRows, HostRowsMut, Pitched, PitchedMemory, PitchedMemoryMut,
+    PitchedSlice, PitchedSliceMut, ReadableRows, RowSource, RowTarget, Rows,
+};
 pub use memory::{Buffer, Fill, HandOver, Memory, MemoryMut, Ordered, Readable, Slice, SliceMut};
 pub use scope::{Scope, ScopedStream, scope};
 pub use stream::Stream;

@@ -142,6 +142,12 @@ symbols! {
     cuMemsetD8Async             3020  required any (to: CUdeviceptr, value: c_uchar, count: usize, stream: CUstream);
     cuMemsetD16Async            3020  required any (to: CUdeviceptr, value: c_ushort, count: usize, stream: CUstream);
     cuMemsetD32Async            3020  required any (to: CUdeviceptr, value: c_uint, count: usize, stream: CUstream);
+    // memory in rows
+    cuMemcpy2DAsync             3020  required own (copy: *const CUDA_MEMCPY2D, stream: CUstream);
+    cuMemcpy3DAsync             3020  required own (copy: *const CUDA_MEMCPY3D, stream: CUstream);
+    cuMemsetD2D8Async           3020  required own (to: CUdeviceptr, pitch: usize, value: c_uchar, width: usize, height: usize, stream: CUstream);
+    cuMemsetD2D16Async          3020  required own (to: CUdeviceptr, pitch: usize, value: c_ushort, width: usize, height: usize, stream: CUstream);
+    cuMemsetD2D32Async          3020  required own (to: CUdeviceptr, pitch: usize, value: c_uint, width: usize, height: usize, stream: CUstream);
     // streams and events
     cuStreamCreate              2000  required own (stream: *mut CUstream, flags: c_uint);
     cuStreamDestroy             4000  required any (stream: CUstream);

@@ -3,6 +3,7 @@
 mod buffer;
 mod fill;
 mod ordered;
+mod pitched;
 mod pool;
 mod view;
 
@@ -10,6 +11,10 @@ pub use buffer::Buffer;
 pub use fill::Fill;
 pub(crate) use fill::Pattern;
 pub use ordered::{HandOver, Ordered, Readable};
+pub use pitched::{
+    Axis, Extent, HostLayout, HostRows, HostRowsMut, Pitched, PitchedMemory, PitchedMemoryMut,
+    PitchedSlice, PitchedSliceMut, ReadableRows, RowSource, RowTarget, Rows,
+};
 pub(crate) use pool::Pool;
 pub use view::{Slice, SliceMut};
 
@@ -50,6 +55,11 @@ pub trait MemoryMut<'ctx, T>: Memory<'ctx, T> {}
 
 pub(crate) mod sealed {
     pub trait Sealed {}
+
+    /// In the signature of a method, keeps other crates from implementing its trait: they cannot name it. A supertrait does not seal a
+    /// trait that has a type parameter, because an implementation for a type of this crate and a parameter of another is not an orphan.
+    #[derive(Clone, Copy)]
+    pub struct Token;
 }
 
 /// The size of `len` elements in bytes, if an address can count them.

@@ -7,12 +7,14 @@ mod context;
 mod device;
 mod kernel;
 mod memory;
+mod rows;
 mod stream;
 
 pub(crate) use context::*;
 pub(crate) use device::*;
 pub(crate) use kernel::*;
 pub(crate) use memory::*;
+pub(crate) use rows::*;
 pub(crate) use stream::*;
 
 use crate::driver::Driver;

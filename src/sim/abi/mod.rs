@@ -10,6 +10,7 @@ mod context;
 mod driver_device;
 mod kernel;
 mod memory;
+mod rows;
 mod stream;
 
 use super::machine::{Machine, Outcome, State};
@@ -23,6 +24,7 @@ use context::*;
 use driver_device::*;
 use kernel::*;
 use memory::*;
+use rows::*;
 use stream::*;
 
 macro_rules! entry_points {
@@ -57,6 +59,7 @@ entry_points! {
         cuMemPoolCreate cuMemPoolDestroy cuMemPoolSetAttribute cuMemPoolSetAccess cuMemAllocFromPoolAsync cuMemFreeAsync
         cuMemcpyHtoDAsync cuMemcpyDtoHAsync cuMemcpyDtoDAsync cuMemcpyPeerAsync
         cuMemsetD8Async cuMemsetD16Async cuMemsetD32Async
+        cuMemcpy2DAsync cuMemcpy3DAsync cuMemsetD2D8Async cuMemsetD2D16Async cuMemsetD2D32Async
         cuStreamCreate cuStreamDestroy cuStreamSynchronize cuStreamQuery cuStreamWaitEvent
         cuEventCreate cuEventDestroy cuEventRecord
         cuModuleLoadDataEx cuModuleUnload cuModuleGetFunction cuFuncGetAttribute cuLaunchKernel
