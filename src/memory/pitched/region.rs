@@ -11,7 +11,7 @@ use crate::ffi::calls::{self, FillRows};
 use crate::ffi::*;
 use crate::memory::{Pattern, resolve};
 use std::ffi::c_void;
-use std::ops::RangeBounds;
+use std::ops::{Bound, RangeBounds};
 use std::ptr;
 
 /// Rows start at multiples of this many bytes from the first: a multiple of the 128 bytes of a cache line, so that the threads of a warp
@@ -105,20 +105,18 @@ impl Region {
 
     /// The parts before `middle` and from it on: no element is in both.
     pub(super) fn split<T>(self, axis: Axis, middle: usize) -> Result<(Self, Self)> {
-        Ok(match axis {
-            Axis::X => (
-                self.part::<T>(..middle, .., ..)?,
-                self.part::<T>(middle.., .., ..)?,
-            ),
-            Axis::Y => (
-                self.part::<T>(.., ..middle, ..)?,
-                self.part::<T>(.., middle.., ..)?,
-            ),
-            Axis::Z => (
-                self.part::<T>(.., .., ..middle)?,
-                self.part::<T>(.., .., middle..)?,
-            ),
-        })
+        let (before, after) = (
+            (Bound::Unbounded, Bound::Excluded(middle)),
+            (Bound::Included(middle), Bound::Unbounded),
+        );
+        let [head, tail] = [before, after].map(|range| match axis {
+            Axis::X => self.part::<T>(range, .., ..),
+            Axis::Y => self.part::<T>(.., range, ..),
+            Axis::Z => self.part::<T>(.., .., range),
+        });
+        // The tail's error first: it names `middle` as the start.
+        let tail = tail?;
+        Ok((head?, tail))
     }
 
     pub(super) fn side(&self) -> Side {
