@@ -226,6 +226,7 @@ impl<'ctx, T> Pitched<'ctx, T> {
     ///
     /// # Errors
     /// The memory and what the driver returned.
+    #[allow(clippy::result_large_err)] // what could not be freed comes back
     pub fn close(self) -> Result<(), (Self, Error)> {
         let Self {
             memory,
