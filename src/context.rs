@@ -9,11 +9,10 @@ use crate::driver::Driver;
 use crate::error::{Error, Result};
 use crate::ffi::{CUcontext, CUresult, CUstream, calls};
 use crate::kernel::Module;
-use crate::memory::{Buffer, Pool};
+use crate::memory::{Buffer, Element, Pool};
 use crate::stream::Stream;
 use crate::transfer::Transfer;
 use crate::{current, wait};
-use bytemuck::Pod;
 use generativity::{Id, make_guard};
 use std::fmt;
 use std::mem::MaybeUninit;
@@ -93,7 +92,7 @@ impl<'ctx> Context<'ctx> {
     ///
     /// # Errors
     /// [`Error::SizeOverflow`], [`Error::OutOfMemory`], or what the driver returns.
-    pub fn zeros<T: Pod>(self, len: usize) -> Result<Buffer<'ctx, T>> {
+    pub fn zeros<T: Element>(self, len: usize) -> Result<Buffer<'ctx, T>> {
         Buffer::zeros(self, len)
     }
 
@@ -103,7 +102,7 @@ impl<'ctx> Context<'ctx> {
     ///
     /// # Errors
     /// As [`zeros`](Self::zeros).
-    pub fn filled<T: Pod>(self, len: usize, value: T) -> Result<Buffer<'ctx, T>> {
+    pub fn filled<T: Element>(self, len: usize, value: T) -> Result<Buffer<'ctx, T>> {
         Buffer::filled(self, len, value)
     }
 
@@ -112,7 +111,7 @@ impl<'ctx> Context<'ctx> {
     ///
     /// # Errors
     /// [`Error::OutOfMemory`] or what the driver returns.
-    pub fn upload<T: Pod>(self, host: &[T]) -> Result<Buffer<'ctx, T>> {
+    pub fn upload<T: Element>(self, host: &[T]) -> Result<Buffer<'ctx, T>> {
         Buffer::upload(self, host)
     }
 
@@ -122,7 +121,7 @@ impl<'ctx> Context<'ctx> {
     ///
     /// # Errors
     /// As [`zeros`](Self::zeros).
-    pub fn uninit<T: Pod>(self, len: usize) -> Result<Buffer<'ctx, MaybeUninit<T>>> {
+    pub fn uninit<T: Element>(self, len: usize) -> Result<Buffer<'ctx, MaybeUninit<T>>> {
         Buffer::uninit(self, len)
     }
 

@@ -96,6 +96,21 @@ pub enum Error {
         to: u32,
     },
 
+    /// Contexts of two drivers meet, of the real and of a simulated one, say. Neither knows the other's handles.
+    #[error("the two contexts are of different drivers")]
+    DifferentDrivers,
+
+    /// The direct path between two devices delivered other bytes than were sent; a staged transfer is the way around it.
+    #[error(
+        "the direct path from device {from} to device {to} corrupts data; use a staged transfer"
+    )]
+    PeerUnreliable {
+        /// The device that sent.
+        from: u32,
+        /// The device that received.
+        to: u32,
+    },
+
     /// The device has not enough free memory.
     #[error("device {ordinal} cannot allocate {bytes} bytes: {source}")]
     OutOfMemory {

@@ -31,7 +31,9 @@ pub use memory::{
     Axis, Extent, HostLayout, HostRows, HostRowsMut, Pitched, PitchedMemory, PitchedMemoryMut,
     PitchedSlice, PitchedSliceMut, ReadableRows, RowSource, RowTarget, Rows,
 };
-pub use memory::{Buffer, Fill, HandOver, Memory, MemoryMut, Ordered, Readable, Slice, SliceMut};
-pub use scope::{Scope, ScopedStream, scope};
+pub use memory::{
+    Buffer, Element, Fill, HandOver, Memory, MemoryMut, Ordered, Readable, Slice, SliceMut,
+};
+pub use scope::{Scope, ScopedStream, scope, try_scope};
 pub use stream::Stream;
 pub use transfer::Transfer;

@@ -4,7 +4,7 @@
 
 use crate::context::{Context, ContextState};
 use crate::current;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ffi::{CUstream, calls};
 use crate::kernel::{Args, Kernel, LaunchConfig};
 use crate::memory::{
@@ -41,6 +41,16 @@ use std::sync::{Mutex, PoisonError};
 /// # Ok::<(), scoped_cuda::Error>(())
 /// ```
 pub fn scope<'scope, R>(f: impl FnOnce(&Scope<'scope>) -> Result<R>) -> Result<R> {
+    try_scope(f)
+}
+
+/// [`scope`](scope()) for a caller with an error type of its own.
+///
+/// # Errors
+/// As there, through `E::from`.
+pub fn try_scope<'scope, R, E: From<Error>>(
+    f: impl FnOnce(&Scope<'scope>) -> Result<R, E>,
+) -> Result<R, E> {
     let scope = Scope {
         used: Mutex::new(Vec::new()),
         _invariant: PhantomData,
@@ -77,7 +87,10 @@ impl<'scope> Scope<'scope> {
     ) -> R {
         let entry = (stream.context().state(), stream.as_raw());
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        if !used.iter().any(|&(_, raw)| raw == entry.1) {
+        let is_same = |&(state, raw): &(&ContextState, CUstream)| {
+            std::ptr::eq(state, entry.0) && raw == entry.1
+        };
+        if !used.iter().any(is_same) {
             used.push(entry);
         }
         drop(used);
@@ -278,6 +291,8 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
 
     /// Takes over memory from the order of stream `'o`: this stream waits for what `'o` has been given so far (`cuEventRecord`,
     /// `cuStreamWaitEvent`). The host does not wait.
+    ///
+    /// What is handed over was lent for the whole scope or allocated in it ([`HandOver`]), not a part that borrows from another handle.
     ///
     /// # Errors
     /// What the driver returns. The memory stays lent until the end of the scope, or if it was allocated inside, it is freed.

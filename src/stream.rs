@@ -95,6 +95,17 @@ impl<'ctx> Stream<'ctx> {
         &'scope self,
         f: impl for<'s> FnOnce(ScopedStream<'s, 'scope, 'ctx>) -> Result<R>,
     ) -> Result<R> {
+        self.try_scope(f)
+    }
+
+    /// [`scope`](Self::scope) for a caller with an error type of its own.
+    ///
+    /// # Errors
+    /// As there, through `E::from`.
+    pub fn try_scope<'scope, R, E: From<Error>>(
+        &'scope self,
+        f: impl for<'s> FnOnce(ScopedStream<'s, 'scope, 'ctx>) -> Result<R, E>,
+    ) -> Result<R, E> {
         self.context.state().not_lost()?;
         settle(
             || {

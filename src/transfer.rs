@@ -42,21 +42,26 @@ static_assertions::assert_impl_all!(Transfer<'static, 'static>: Copy, Send, Sync
 impl<'src, 'dst> Transfer<'src, 'dst> {
     pub(crate) fn new(from: Context<'src>, to: Context<'dst>) -> Result<Self> {
         match Self::direct(from, to) {
-            Err(Error::PeerUnsupported { .. }) => Ok(Self::staged(from, to)),
+            Err(Error::PeerUnsupported { .. }) => Self::staged(from, to),
             other => other,
         }
     }
 
-    /// A token for copies through host memory: works between any two devices. No driver call.
+    /// A token for copies through host memory: works between any two devices of a driver. No driver call.
     ///
     /// Should the memory be reachable directly already, because another token of these contexts made it so, the driver uses that.
-    #[must_use]
-    pub fn staged(from: Context<'src>, to: Context<'dst>) -> Self {
-        Self {
+    ///
+    /// # Errors
+    /// [`Error::DifferentDrivers`] when one of the contexts is of another [`Driver`](crate::Driver), a simulated one, say.
+    pub fn staged(from: Context<'src>, to: Context<'dst>) -> Result<Self> {
+        if from.driver() != to.driver() {
+            return Err(Error::DifferentDrivers);
+        }
+        Ok(Self {
             from,
             to,
             is_direct: false,
-        }
+        })
     }
 
     /// A token for direct copies: lets `to`'s device access the memory that `from` allocates (`cuDeviceCanAccessPeer`,
@@ -66,24 +71,59 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     /// libraries in the process share, does not concern them (measured) and is left alone.
     ///
     /// # Errors
-    /// [`Error::PeerUnsupported`] when the devices cannot, or what the driver returns.
+    /// [`Error::PeerUnsupported`] when the devices cannot, [`Error::DifferentDrivers`], or what the driver returns.
     pub fn direct(from: Context<'src>, to: Context<'dst>) -> Result<Self> {
+        let staged = Self::staged(from, to)?;
         let (source, destination) = (from.device(), to.device());
         // Two scopes on one device: its memory is its own.
         if source != destination {
             if !destination.can_access(source)? {
-                return Err(Error::PeerUnsupported {
-                    from: destination.ordinal(),
-                    to: source.ordinal(),
-                });
+                let (from, to) = (destination.ordinal(), source.ordinal());
+                return Err(Error::PeerUnsupported { from, to });
             }
             from.state().pool().allow(destination)?;
         }
         Ok(Self {
-            from,
-            to,
             is_direct: true,
+            ..staged
         })
+    }
+
+    /// Sends patterns over this path and compares what arrives, once, before real data depends on it; gives the token back.
+    ///
+    /// On some platforms the direct path is reported as available and delivers wrong bytes without any error (an IOMMU or a PCI bridge in
+    /// between; pytorch/pytorch#84803). The check takes well under a millisecond after its first allocations.
+    ///
+    /// # Errors
+    /// [`Error::PeerUnreliable`] when other bytes arrived, or what the driver returns.
+    ///
+    /// ```
+    /// # use scoped_cuda::{Driver, Error, Transfer, sim::Simulation};
+    /// # let driver = Driver::simulated(Simulation::default())?;
+    /// # driver.with_device(0, |gpu0| driver.with_device(1, |gpu1| {
+    /// let transfer = match gpu0.transfer_to(gpu1)?.verified() {
+    ///     Err(Error::PeerUnreliable { .. }) => Transfer::staged(gpu0, gpu1)?,
+    ///     other => other?,
+    /// };
+    /// # transfer.verified()?;
+    /// # Ok(()) }))?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
+    pub fn verified(self) -> Result<Self> {
+        // More than one page and not a whole number of them; zeros and ones alone are what a broken path may deliver by chance.
+        const WORDS: u32 = 70_001;
+        let mut received = self.to.zeros::<u32>(WORDS as usize)?;
+        for salt in [0x0000_0000, 0x5555_5555, 0xFFFF_FFFF] {
+            let sent: Vec<u32> = (0..WORDS)
+                .map(|i| i.wrapping_mul(0x9E37_79B9) ^ salt)
+                .collect();
+            self.copy(&self.from.upload(&sent)?, &mut received)?;
+            if received.to_vec()? != sent {
+                let (from, to) = (self.from.device().ordinal(), self.to.device().ordinal());
+                return Err(Error::PeerUnreliable { from, to });
+            }
+        }
+        Ok(self)
     }
 
     /// Whether copies go directly from device to device.

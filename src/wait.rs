@@ -7,7 +7,7 @@
 #![allow(unsafe_code)] // synchronises streams
 
 use crate::context::ContextState;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ffi::{CUresult, CUstream, calls};
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -62,10 +62,15 @@ fn poll_until_stopped(context: &ContextState, stream: CUstream, code: CUresult) 
 ///
 /// The wait comes first and the report afterwards. Of several errors the earliest is reported, that of `work` before those of the waits;
 /// the others are kept in the log of teardown errors.
-pub(crate) fn settle<'a, R, S: IntoIterator<Item = (&'a ContextState, CUstream)>>(
-    work: impl FnOnce() -> Result<R>,
+pub(crate) fn settle<
+    'a,
+    R,
+    E: From<Error>,
+    S: IntoIterator<Item = (&'a ContextState, CUstream)>,
+>(
+    work: impl FnOnce() -> Result<R, E>,
     streams: impl FnOnce() -> S,
-) -> Result<R> {
+) -> Result<R, E> {
     let outcome = catch_unwind(AssertUnwindSafe(work));
     let armed = AbortOnDrop;
     let mut is_reported = !matches!(outcome, Ok(Ok(_)));
@@ -79,7 +84,7 @@ pub(crate) fn settle<'a, R, S: IntoIterator<Item = (&'a ContextState, CUstream)>
     }
     mem::forget(armed);
     match outcome {
-        Ok(result) => result.and_then(|value| waited.map(|()| value)),
+        Ok(result) => result.and_then(|value| waited.map(|()| value).map_err(E::from)),
         Err(panic) => resume_unwind(panic),
     }
 }

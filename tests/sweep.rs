@@ -399,7 +399,7 @@ fn transfers(a: Context<'_>, b: Context<'_>) -> Result<()> {
     let source = a.upload(&[1u8, 2, 3])?;
     let mut destination = b.zeros::<u8>(3)?;
     let mut back = a.zeros::<u8>(3)?;
-    Transfer::staged(a, b).copy(&source, &mut destination)?;
+    Transfer::staged(a, b)?.copy(&source, &mut destination)?;
     Transfer::direct(b, a)?.copy(&destination, &mut back)?;
     assert_eq!(back.to_vec()?, [1, 2, 3]);
     let (of_a, of_b) = (a.stream()?, b.stream()?);

@@ -18,7 +18,7 @@ fn pattern(salt: u32) -> Vec<u32> {
 
 /// Staged and, where the devices can, direct tokens.
 fn tokens<'a, 'b>(a: Context<'a>, b: Context<'b>) -> Result<Vec<Transfer<'a, 'b>>> {
-    let mut tokens = vec![Transfer::staged(a, b)];
+    let mut tokens = vec![Transfer::staged(a, b)?];
     match Transfer::direct(a, b) {
         Ok(token) => tokens.push(token),
         Err(Error::PeerUnsupported { .. }) => {
@@ -236,7 +236,7 @@ fn peer_access_is_asked_for() {
                     b.transfer_to(a)?.copy(&source, &mut destination)?;
                     assert_eq!(destination.to_vec()?, [1, 2, 3]);
                     let mut third = c.zeros::<u8>(3)?;
-                    Transfer::staged(b, c).copy(&source, &mut third)?;
+                    Transfer::staged(b, c)?.copy(&source, &mut third)?;
                     assert_eq!(third.to_vec()?, [1, 2, 3]);
                     Ok(())
                 })
@@ -261,4 +261,25 @@ fn two_scopes_of_one_device() {
         assert!(second(driver)? < driver.device_count()?);
         Ok(())
     });
+}
+
+/// Contexts of two drivers have different brands, as any two have; that they are of two drivers only shows at run time.
+#[test]
+fn contexts_of_two_drivers_do_not_meet() {
+    let [a, b] = [0, 1].map(|_| simulated(Simulation::default()));
+    a.with_device(0, |of_a| {
+        b.with_device(0, |of_b| {
+            assert_eq!(
+                Transfer::staged(of_a, of_b).unwrap_err(),
+                Error::DifferentDrivers
+            );
+            assert_eq!(
+                Transfer::direct(of_a, of_b).unwrap_err(),
+                Error::DifferentDrivers
+            );
+            assert_eq!(of_a.transfer_to(of_b).unwrap_err(), Error::DifferentDrivers);
+            Ok(())
+        })
+    })
+    .unwrap();
 }

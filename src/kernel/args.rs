@@ -20,7 +20,7 @@ use std::ptr;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an argument for a kernel parameter `{P}`",
     label = "the kernel's parameter here is `{P}`",
-    note = "pass `&Ordered`, or `&Buffer` at rest, for `In<T>`; `&mut Ordered` for `Out<T>` and `InOut<T>`; a value of exactly type `T` for `T`"
+    note = "pass `&Ordered`, or `&Buffer` at rest, for `In<T>`; `&mut Ordered` for `Out<T>` and `InOut<T>`; a value of exactly type `T` for `T`: numbers are not converted, so `2.0f32` or `u32::try_from(n)`"
 )]
 pub trait Arg<'s, 'scope, 'ctx, P> {
     /// What the kernel gets: an address or the plain data itself.

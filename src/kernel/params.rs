@@ -38,6 +38,7 @@ impl<T: Pod> Param for InOut<T> {
     const SIZE: usize = size_of::<CUdeviceptr>();
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Pod> Param for T {
     const SIZE: usize = size_of::<T>();
 }

@@ -1,6 +1,7 @@
 //! Device memory: owned buffers, views of them, and both in the order of a stream.
 
 mod buffer;
+mod element;
 mod fill;
 mod ordered;
 mod pitched;
@@ -8,6 +9,7 @@ mod pool;
 mod view;
 
 pub use buffer::Buffer;
+pub use element::Element;
 pub use fill::Fill;
 pub(crate) use fill::Pattern;
 pub use ordered::{HandOver, Ordered, Readable};
@@ -30,7 +32,7 @@ use std::ops::{Bound, RangeBounds};
     message = "`{Self}` is not device memory of `{T}`",
     note = "device memory is a `Buffer`, a `Slice` or a `SliceMut` of the same context and element type"
 )]
-pub trait Memory<'ctx, T>: sealed::Sealed {
+pub trait Memory<'ctx, T>: sealed::SealedFor<T> {
     /// The context whose device has the memory.
     fn context(&self) -> Context<'ctx>;
 
@@ -54,10 +56,14 @@ pub trait Memory<'ctx, T>: sealed::Sealed {
 pub trait MemoryMut<'ctx, T>: Memory<'ctx, T> {}
 
 pub(crate) mod sealed {
+    /// Keeps other crates from implementing a trait.
     pub trait Sealed {}
 
-    /// In the signature of a method, keeps other crates from implementing its trait: they cannot name it. A supertrait does not seal a
-    /// trait that has a type parameter, because an implementation for a type of this crate and a parameter of another is not an orphan.
+    /// The same for a trait with a type parameter: without `T` here, another crate could implement it for a type of this crate and an
+    /// element type of its own, which the orphan rule allows.
+    pub trait SealedFor<T> {}
+
+    /// In the signature of a method, keeps other crates from implementing its trait for anything: they cannot name it.
     #[derive(Clone, Copy)]
     pub struct Token;
 }

@@ -16,7 +16,7 @@ pub use owned::Pitched;
 pub use view::{PitchedSlice, PitchedSliceMut};
 
 use super::Ordered;
-use super::sealed::{Sealed, Token};
+use super::sealed::Token;
 
 /// Device memory in rows: a [`Pitched`], a [`PitchedSlice`] or a [`PitchedSliceMut`].
 ///
@@ -25,7 +25,7 @@ use super::sealed::{Sealed, Token};
     message = "`{Self}` is not device memory in rows of `{T}`",
     note = "that is a `Pitched`, a `PitchedSlice` or a `PitchedSliceMut` of the same context and element type"
 )]
-pub trait PitchedMemory<'ctx, T>: Sealed {
+pub trait PitchedMemory<'ctx, T> {
     /// The elements, to read.
     fn view(&self) -> PitchedSlice<'_, 'ctx, T>;
 
@@ -54,7 +54,7 @@ pub trait PitchedMemoryMut<'ctx, T>: PitchedMemory<'ctx, T> {
     message = "`{Self}` is not memory in rows of `{T}` that this stream may read",
     note = "pass `&Ordered` of the same stream, or `&Pitched` (or a `PitchedSlice` of one) that outlives the scope"
 )]
-pub trait ReadableRows<'s, 'scope, 'ctx, T>: Sealed {
+pub trait ReadableRows<'s, 'scope, 'ctx, T> {
     /// Where the rows are.
     #[doc(hidden)]
     fn rows(&self, token: Token) -> PitchedSlice<'_, 'ctx, T>;

@@ -8,9 +8,9 @@ use super::{PitchedMemory, PitchedMemoryMut};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ffi::{CUdeviceptr, CUstream};
+use crate::memory::Element;
 use crate::memory::sealed::{Sealed, Token};
 use crate::memory::{Buffer, Fill};
-use bytemuck::Pod;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::RangeBounds;
@@ -52,7 +52,7 @@ impl<'ctx> Context<'ctx> {
     ///
     /// # Errors
     /// [`Error::SizeOverflow`], [`Error::PitchTooLarge`], [`Error::OutOfMemory`], or what the driver returns.
-    pub fn pitched_zeros<T: Pod>(self, extent: Extent) -> Result<Pitched<'ctx, T>> {
+    pub fn pitched_zeros<T: Element>(self, extent: Extent) -> Result<Pitched<'ctx, T>> {
         let mut pitched = Pitched::allocate(self, extent, self.state().service())?;
         pitched.memory.view_mut().set_zero()?;
         Ok(pitched)
@@ -63,7 +63,11 @@ impl<'ctx> Context<'ctx> {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`] when `host` has not as many elements, or as [`pitched_zeros`](Self::pitched_zeros).
-    pub fn upload_pitched<T: Pod>(self, host: &[T], extent: Extent) -> Result<Pitched<'ctx, T>> {
+    pub fn upload_pitched<T: Element>(
+        self,
+        host: &[T],
+        extent: Extent,
+    ) -> Result<Pitched<'ctx, T>> {
         let host = super::HostRows::packed(host, extent)?;
         let mut pitched = Pitched::allocate(self, extent, self.state().service())?;
         pitched.write(host)?;
@@ -71,7 +75,7 @@ impl<'ctx> Context<'ctx> {
     }
 }
 
-impl<'ctx, T: Pod> Pitched<'ctx, T> {
+impl<'ctx, T: Element> Pitched<'ctx, T> {
     /// A copy in host memory, each row after the one before (`cuMemcpy2DAsync`, `cuMemcpy3DAsync`).
     ///
     /// # Errors
@@ -266,7 +270,6 @@ impl<'ctx, T> Pitched<'ctx, T> {
 }
 
 impl<T> Sealed for Pitched<'_, T> {}
-impl<T> Sealed for &Pitched<'_, T> {}
 
 impl<'ctx, T> PitchedMemory<'ctx, T> for Pitched<'ctx, T> {
     fn view(&self) -> PitchedSlice<'_, 'ctx, T> {

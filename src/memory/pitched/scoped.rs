@@ -10,10 +10,10 @@ use super::view::PitchedSliceMut;
 use super::{PitchedMemoryMut, ReadableRows};
 use crate::error::Result;
 use crate::ffi::calls;
+use crate::memory::Element;
 use crate::memory::sealed::Token;
 use crate::memory::{Fill, Ordered, Pattern};
 use crate::scope::ScopedStream;
-use bytemuck::Pod;
 
 /// Device memory in rows.
 impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
@@ -59,7 +59,10 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     ///
     /// # Errors
     /// As [`Context::pitched_zeros`](crate::Context::pitched_zeros).
-    pub fn pitched_zeros<T: Pod>(self, extent: Extent) -> Result<Ordered<'s, Pitched<'ctx, T>>> {
+    pub fn pitched_zeros<T: Element>(
+        self,
+        extent: Extent,
+    ) -> Result<Ordered<'s, Pitched<'ctx, T>>> {
         let stream = self.stream().as_raw();
         let memory = Pitched::allocate(self.context(), extent, stream)?;
         let bytes = memory.bytes();
@@ -77,7 +80,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     /// # Errors
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch), [`Error::ExtentMismatch`](crate::Error::ExtentMismatch),
     /// [`Error::PitchTooLarge`](crate::Error::PitchTooLarge) or what the driver returns.
-    pub fn write_rows<T: Pod>(
+    pub fn write_rows<T: Element>(
         self,
         source: impl RowSource<'scope, T>,
         destination: &mut Ordered<'s, impl PitchedMemoryMut<'ctx, T>>,
@@ -106,7 +109,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     ///
     /// # Errors
     /// As [`write_rows`](Self::write_rows).
-    pub fn read_rows<T: Pod>(
+    pub fn read_rows<T: Element>(
         self,
         source: impl ReadableRows<'s, 'scope, 'ctx, T>,
         destination: impl RowTarget<'scope, T>,
@@ -130,7 +133,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     ///
     /// # Errors
     /// [`Error::ExtentMismatch`](crate::Error::ExtentMismatch) or what the driver returns.
-    pub fn copy_rows<T: Pod>(
+    pub fn copy_rows<T: Element>(
         self,
         source: impl ReadableRows<'s, 'scope, 'ctx, T>,
         destination: &mut Ordered<'s, impl PitchedMemoryMut<'ctx, T>>,

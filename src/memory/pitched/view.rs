@@ -274,7 +274,6 @@ impl<T> Clone for PitchedSlice<'_, '_, T> {
 
 impl<T> Copy for PitchedSlice<'_, '_, T> {}
 
-impl<T> Sealed for PitchedSlice<'_, '_, T> {}
 impl<T> Sealed for PitchedSliceMut<'_, '_, T> {}
 
 impl<'ctx, T> PitchedMemory<'ctx, T> for PitchedSlice<'_, 'ctx, T> {

@@ -1,0 +1,21 @@
+//! Claim:   C12
+//! Misuse:  pass fewer arguments than the kernel has parameters
+//! In C:    the driver reads past the end of the array of pointers: a segmentation fault (measured on an H200, CUDA 13.0)
+//! Real:    paiml/aprender#2060
+//! rustc:   these arguments do not fit the kernel's parameters `(InOut<f32>, f32)`
+//! Reads:   the tuple is too short; the list of what implements `Args` is of no interest
+//! Fix:     one argument for each parameter
+
+use scoped_cuda::{Buffer, InOut, Kernel, LaunchConfig, Ordered, Result, ScopedStream};
+
+fn f<'s, 'scope, 'gpu>(
+    s: ScopedStream<'s, 'scope, 'gpu>,
+    scale: &'scope Kernel<'gpu, (InOut<f32>, f32)>,
+    x: &mut Ordered<'s, Buffer<'gpu, f32>>,
+) -> Result<()> {
+    let config = LaunchConfig::for_elements(x.len());
+    // SAFETY: `scale` multiplies the elements that x has.
+    unsafe { s.launch(scale, config, (x,)) } // <-
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+//! Twin of `fail/escape/streams_collected_in_an_outer_vec.rs`.
+
+use scoped_cuda::{Driver, Result, Stream};
+
+fn run(streams: &[Stream<'_>]) {
+    println!("{streams:?}");
+}
+
+fn f(driver: Driver) -> Result<()> {
+    driver.with_device(0, |gpu| {
+        let streams = [gpu.stream()?, gpu.stream()?];
+        Ok(run(&streams))
+    })
+}

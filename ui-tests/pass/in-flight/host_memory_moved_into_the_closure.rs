@@ -1,0 +1,11 @@
+//! Twin of `fail/in-flight/host_memory_moved_into_the_closure.rs`.
+
+use scoped_cuda::{Buffer, Result, Stream};
+
+fn f<'gpu>(stream: &Stream<'gpu>, buffer: &mut Buffer<'gpu, f32>) -> Result<()> {
+    let host = vec![1.0; 4];
+    stream.scope(|s| {
+        let mut memory = s.lend(buffer);
+        s.write(&host, &mut memory)
+    })
+}

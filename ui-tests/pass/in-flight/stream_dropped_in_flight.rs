@@ -1,0 +1,13 @@
+//! Twin of `fail/in-flight/stream_dropped_in_flight.rs`.
+
+use scoped_cuda::{Buffer, Context, Result, scope};
+
+fn f<'gpu>(gpu: Context<'gpu>, buffer: &mut Buffer<'gpu, f32>) -> Result<()> {
+    let stream = gpu.stream()?;
+    scope(|scope| {
+        scope.on(&stream, |s| s.fill(&mut s.lend(buffer), 1.0))?;
+        Ok(())
+    })?;
+    drop(stream);
+    Ok(())
+}

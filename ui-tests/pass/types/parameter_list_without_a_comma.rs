@@ -1,0 +1,9 @@
+//! Twin of `fail/types/parameter_list_without_a_comma.rs`.
+
+use scoped_cuda::{Context, Result};
+
+fn f(gpu: Context<'_>, ptx: &str) -> Result<()> {
+    let kernel = gpu.load_ptx(ptx)?.kernel::<(u32,)>("spin")?;
+    println!("{kernel:?}");
+    Ok(())
+}

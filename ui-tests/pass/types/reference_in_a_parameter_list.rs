@@ -1,0 +1,9 @@
+//! Twin of `fail/types/reference_in_a_parameter_list.rs`.
+
+use scoped_cuda::{Context, In, Result};
+
+fn f(gpu: Context<'_>, ptx: &str) -> Result<()> {
+    let kernel = gpu.load_ptx(ptx)?.kernel::<(In<f32>, In<f32>)>("dot")?;
+    println!("{kernel:?}");
+    Ok(())
+}
