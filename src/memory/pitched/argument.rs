@@ -45,14 +45,17 @@ use std::marker::PhantomData;
 /// ```
 pub struct Rows<T>(PhantomData<fn(T)>);
 
+#[diagnostic::do_not_recommend]
 impl<T: Pod> Param for In<Rows<T>> {
     const SIZE: usize = size_of::<CUdeviceptr>();
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Pod> Param for Out<Rows<T>> {
     const SIZE: usize = size_of::<CUdeviceptr>();
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Pod> Param for InOut<Rows<T>> {
     const SIZE: usize = size_of::<CUdeviceptr>();
 }
@@ -68,6 +71,7 @@ impl<'s, 'scope, 'ctx, T: Pod, A: ReadableRows<'s, 'scope, 'ctx, T>>
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<'s, 'scope, 'ctx, T: Pod, B: PitchedMemoryMut<'ctx, T>> Arg<'s, 'scope, 'ctx, Out<Rows<T>>>
     for &mut Ordered<'s, B>
 {
@@ -79,6 +83,7 @@ impl<'s, 'scope, 'ctx, T: Pod, B: PitchedMemoryMut<'ctx, T>> Arg<'s, 'scope, 'ct
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<'s, 'scope, 'ctx, T: Pod, B: PitchedMemoryMut<'ctx, T>> Arg<'s, 'scope, 'ctx, InOut<Rows<T>>>
     for &mut Ordered<'s, B>
 {
