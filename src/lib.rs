@@ -7,6 +7,7 @@ mod current;
 mod device;
 mod driver;
 mod error;
+mod event;
 pub mod ffi;
 mod kernel;
 mod memory;
@@ -24,6 +25,7 @@ pub use context::Context;
 pub use device::{Device, Uuid};
 pub use driver::{Driver, TeardownError};
 pub use error::{DriverError, Error, LaunchField, Result, Version};
+pub use event::{Event, TimedEvent};
 pub use kernel::{
     Arg, Args, In, InOut, Kernel, LaunchConfig, Module, Out, Param, Parameter, Params,
 };
@@ -32,8 +34,9 @@ pub use memory::{
     PitchedSlice, PitchedSliceMut, ReadableRows, RowSource, RowTarget, Rows,
 };
 pub use memory::{
-    Buffer, Element, Fill, HandOver, Memory, MemoryMut, Ordered, Readable, Slice, SliceMut,
+    Buffer, ChunksMut, Element, Fill, HandOver, Memory, MemoryMut, MemoryUsage, Ordered, Readable,
+    Slice, SliceMut,
 };
 pub use scope::{Scope, ScopedStream, scope, try_scope};
-pub use stream::Stream;
+pub use stream::{Stream, StreamOptions};
 pub use transfer::Transfer;

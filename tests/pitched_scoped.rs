@@ -99,6 +99,33 @@ fn rows_are_handed_over() {
     });
 }
 
+/// Memory that was allocated in a scope leaves it, at rest.
+#[test]
+fn rows_come_to_rest() {
+    in_context(|ctx| {
+        let stream = ctx.stream()?;
+        let extent = Extent::new(33, 20).slices(3);
+        let host = numbers(extent);
+        let mut lent = ctx.pitched_zeros::<u32>(extent)?;
+        let rows = stream.scope(|s| {
+            let mut rows = s.pitched_zeros::<u32>(extent)?;
+            s.write_rows(&host, &mut rows)?;
+            let (head, mut tail) = s.lend_pitched(&mut lent).split_at_mut(Axis::X, 16)?;
+            s.copy_rows(&rows.region(16.., .., ..)?, &mut tail)?;
+            let (rows, mut head) = (s.finish(rows)?, s.finish(head)?);
+            s.fill_rows(&mut tail.region_mut(1.., .., ..)?, 5)?;
+            head.copy_from(&rows.region(..16, .., ..)?)?;
+            Ok(rows)
+        })?;
+        assert_eq!(rows.to_vec()?, host);
+        for (i, value) in lent.to_vec()?.into_iter().enumerate() {
+            let expected = if i % 33 > 16 { 5 } else { host[i] };
+            assert_eq!(value, expected, "{i}");
+        }
+        Ok(())
+    });
+}
+
 /// Two streams write the two halves of each row at the same time.
 #[test]
 fn halves_on_two_streams() {

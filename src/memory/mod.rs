@@ -1,14 +1,17 @@
 //! Device memory: owned buffers, views of them, and both in the order of a stream.
 
 mod buffer;
+mod chunks;
 mod element;
 mod fill;
 mod ordered;
 mod pitched;
 mod pool;
+mod scoped;
 mod view;
 
 pub use buffer::Buffer;
+pub use chunks::ChunksMut;
 pub use element::Element;
 pub use fill::Fill;
 pub(crate) use fill::Pattern;
@@ -17,6 +20,7 @@ pub use pitched::{
     Axis, Extent, HostLayout, HostRows, HostRowsMut, Pitched, PitchedMemory, PitchedMemoryMut,
     PitchedSlice, PitchedSliceMut, ReadableRows, RowSource, RowTarget, Rows,
 };
+pub use pool::MemoryUsage;
 pub(crate) use pool::Pool;
 pub use view::{Slice, SliceMut};
 

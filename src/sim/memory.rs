@@ -11,6 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Allocations start at multiples of this.
 const ALIGNMENT: u64 = 256;
+/// A pool takes memory from its device in pieces of this size.
+const RESERVE: usize = 32 << 20;
 /// What fresh memory holds, so that reading it shows.
 const FRESH: u8 = 0xCD;
 
@@ -20,6 +22,32 @@ pub(super) struct Pool {
     /// Devices that may access its memory; shared with the allocations, which may outlive the pool.
     pub(super) access: Arc<Mutex<BTreeSet<usize>>>,
     pub(super) attributes: [u64; 9],
+    /// Shared with the allocations too.
+    pub(super) usage: Arc<Mutex<Usage>>,
+}
+
+/// What a pool holds, in bytes.
+#[derive(Default)]
+pub(super) struct Usage {
+    pub(super) used: usize,
+    pub(super) used_high: usize,
+    pub(super) reserved: usize,
+    pub(super) reserved_high: usize,
+}
+
+impl Usage {
+    fn add(&mut self, bytes: usize) {
+        self.used += bytes;
+        self.used_high = self.used_high.max(self.used);
+        self.reserved = self.reserved.max(self.used.next_multiple_of(RESERVE));
+        self.reserved_high = self.reserved_high.max(self.reserved);
+    }
+
+    /// Gives back what nobody uses, down to `keep` bytes.
+    pub(super) fn trim(&mut self, keep: usize) {
+        let needed = self.used.max(keep).min(self.reserved);
+        self.reserved = needed.next_multiple_of(RESERVE);
+    }
 }
 
 /// A piece of device memory.
@@ -30,6 +58,7 @@ pub(super) struct Allocation {
     /// The context of `cuMemAlloc` memory. Pool memory has none.
     pub(super) owner: Option<ContextRef>,
     access: Arc<Mutex<BTreeSet<usize>>>,
+    usage: Arc<Mutex<Usage>>,
     life: AtomicU8,
     /// Its free was called, and perhaps not yet executed.
     is_freed: AtomicBool,
@@ -67,6 +96,11 @@ impl Allocation {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
+    }
+
+    /// Whether copies and fills on behalf of a device may touch it: the memory is there, or in a pool that admits the device.
+    pub(super) fn admits(&self, device: usize) -> bool {
+        self.device == device || self.devices().contains(&device)
     }
 
     /// The stream has come to the allocate.
@@ -150,16 +184,22 @@ impl State {
     /// Allocates on behalf of a context, at once.
     pub(super) fn allocate_plain(&mut self, bytes: usize, owner: ContextRef) -> Outcome<u64> {
         let device = self.device_of(owner);
-        let allocation = self.allocate(bytes, device, Some(owner), Arc::default())?;
+        let allocation =
+            self.allocate(bytes, device, Some(owner), Arc::default(), Arc::default())?;
         allocation.begin();
         Ok(allocation.base)
     }
 
+    pub(super) fn pool(&self, handle: Handle) -> Outcome<&Pool> {
+        self.pools.get(&handle).ok_or(CUresult::INVALID_VALUE)
+    }
+
     /// Allocates from a pool; the memory comes to life when a stream executes that.
     pub(super) fn allocate_from(&mut self, bytes: usize, pool: Handle) -> Outcome<Arc<Allocation>> {
-        let pool = self.pools.get(&pool).ok_or(CUresult::INVALID_HANDLE)?;
+        let pool = self.pool(pool)?;
         let (device, access) = (pool.device, Arc::clone(&pool.access));
-        self.allocate(bytes, device, None, access)
+        let usage = Arc::clone(&pool.usage);
+        self.allocate(bytes, device, None, access, usage)
     }
 
     fn allocate(
@@ -168,6 +208,7 @@ impl State {
         device: usize,
         owner: Option<ContextRef>,
         access: Arc<Mutex<BTreeSet<usize>>>,
+        usage: Arc<Mutex<Usage>>,
     ) -> Outcome<Arc<Allocation>> {
         if bytes == 0 {
             return Err(CUresult::INVALID_VALUE);
@@ -195,12 +236,17 @@ impl State {
         let base = found.addresses.0;
         found.addresses.0 += room;
         found.used = used;
+        usage
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .add(bytes);
         let allocation = Arc::new(Allocation {
             base,
             bytes,
             device,
             owner,
             access,
+            usage,
             life: AtomicU8::new(Life::Pending as u8),
             is_freed: AtomicBool::new(false),
             data: Mutex::new(data),
@@ -223,6 +269,11 @@ impl State {
         if !allocation.is_freed.swap(true, Ordering::Relaxed) {
             let device = &mut self.devices[allocation.device];
             device.used = device.used.saturating_sub(allocation.bytes);
+            let mut usage = allocation
+                .usage
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            usage.used = usage.used.saturating_sub(allocation.bytes);
         }
     }
 
@@ -268,11 +319,7 @@ impl State {
                 ));
                 Err(CUresult::INVALID_VALUE)
             }
-            Current::Device(device)
-                if device == allocation.device || allocation.devices().contains(&device) =>
-            {
-                Ok(())
-            }
+            Current::Device(device) if allocation.admits(device) => Ok(()),
             Current::Device(_) | Current::Foreign => Err(CUresult::INVALID_VALUE),
         }
     }

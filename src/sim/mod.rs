@@ -6,7 +6,7 @@
 //! - **State is real.** Context stacks per thread, retain counts, peer access, memory with owners and pools, bounds.
 //! - **Work is asynchronous.** A stream is a queue with a thread behind it; what is enqueued rests for
 //!   [`latency`](Simulation::latency) unless somebody waits for it, and reads host memory only when it runs. A missing
-//!   wait shows as wrong data, every time.
+//!   wait shows as wrong data, every time. Host functions of one context run one at a time.
 //! - **Answers are measured ones.** Where the real driver silently creates an object on the wrong device, so does this
 //!   one. Where the real one crashes or is undefined, this one returns an error and keeps a sentence in
 //!   [`violations`](Machine::violations).
@@ -16,7 +16,7 @@
 //! Each machine has a range of device ordinals of its own, so that tests which run side by side in one process do not
 //! meet. As on real hardware, a thread has one context stack, whatever machines its contexts belong to.
 //!
-//! What it does not do: run PTX, measure time, find races between kernels, textures, graphs, managed or page-locked
+//! What it does not do: run PTX, take the time a device would take, find races between kernels, textures, graphs, managed or page-locked
 //! memory, IPC. It never takes the place of a real driver by itself.
 
 mod abi;

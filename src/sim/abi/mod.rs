@@ -55,19 +55,21 @@ entry_points! {
         cuDeviceGetCount cuDeviceGet cuDeviceGetName cuDeviceGetUuid cuDeviceTotalMem cuDeviceGetAttribute
         cuDeviceGetPCIBusId cuDeviceCanAccessPeer
         cuDevicePrimaryCtxRetain cuDevicePrimaryCtxRelease cuCtxGetCurrent cuCtxPushCurrent cuCtxPopCurrent cuCtxGetId
-        cuMemGetInfo
-        cuMemPoolCreate cuMemPoolDestroy cuMemPoolSetAttribute cuMemPoolSetAccess cuMemAllocFromPoolAsync cuMemFreeAsync
+        cuCtxGetStreamPriorityRange cuMemGetInfo
+        cuMemPoolCreate cuMemPoolDestroy cuMemPoolSetAttribute cuMemPoolGetAttribute cuMemPoolTrimTo cuMemPoolSetAccess
+        cuMemAllocFromPoolAsync cuMemFreeAsync
         cuMemcpyHtoDAsync cuMemcpyDtoHAsync cuMemcpyDtoDAsync cuMemcpyPeerAsync
         cuMemsetD8Async cuMemsetD16Async cuMemsetD32Async
         cuMemcpy2DAsync cuMemcpy3DAsync cuMemsetD2D8Async cuMemsetD2D16Async cuMemsetD2D32Async
-        cuStreamCreate cuStreamDestroy cuStreamSynchronize cuStreamQuery cuStreamWaitEvent
-        cuEventCreate cuEventDestroy cuEventRecord
+        cuStreamCreate cuStreamCreateWithPriority cuStreamDestroy cuStreamSynchronize cuStreamQuery cuStreamWaitEvent
+        cuEventCreate cuEventDestroy cuEventRecord cuEventQuery cuEventSynchronize cuEventElapsedTime
         cuModuleLoadDataEx cuModuleUnload cuModuleGetFunction cuFuncGetAttribute cuLaunchKernel
     }
     optional { cuFuncGetParamInfo cuFuncGetParamCount }
     // What the crate does not call, for programs and tests that make raw calls. Later signatures are not simulated.
     more {
         cuDevicePrimaryCtxGetState from 7000 before 99_990;
+        cuDevicePrimaryCtxSetFlags from 11_000 before 99_990;
         cuDevicePrimaryCtxReset from 11_000 before 99_990;
         cuCtxCreate from 3020 before 11_040;
         cuCtxDestroy from 4000 before 99_990;
@@ -81,9 +83,8 @@ entry_points! {
         cuMemcpyDtoH from 3020 before 99_990;
         cuPointerGetAttribute from 4000 before 99_990;
         cuStreamGetCtx from 9020 before 12_050;
+        cuStreamGetPriority from 5050 before 99_990;
         cuLaunchHostFunc from 10_000 before 99_990;
-        cuEventQuery from 2000 before 99_990;
-        cuEventSynchronize from 2000 before 99_990;
     }
 }
 

@@ -58,12 +58,13 @@ fn copies_of_pool_memory_depend_on_the_current_context() {
         },
         flags: CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
     };
-    ok(cu!(program, cuMemPoolSetAccess, pool, &raw const access, 1));
-    ok(program.within(second, || copy(memory, stream)));
     assert_eq!(
         cu!(program, cuMemsetD8Async, memory, 0, 4, other),
         CUresult::INVALID_VALUE
     );
+    ok(cu!(program, cuMemPoolSetAccess, pool, &raw const access, 1));
+    ok(program.within(second, || copy(memory, stream)));
+    ok(cu!(program, cuMemsetD8Async, memory, 0, 4, other));
     assert_eq!(
         cu!(program, cuMemsetD8Async, memory, 0, 5, stream),
         CUresult::INVALID_VALUE
@@ -287,4 +288,45 @@ fn rows_are_copied_and_nothing_between_them() {
     assert_eq!(fill(8, 4), CUresult::INVALID_VALUE, "past the end");
     ok(program.sync(stream));
     assert!(program.machine.violations().is_empty());
+}
+
+#[test]
+fn a_pool_keeps_what_is_freed_until_it_is_trimmed() {
+    const PIECE: u64 = 32 << 20;
+    let program = patient();
+    let stream = program.stream(program.retain(0));
+    let pool = program.pool(0);
+    let get = |attribute| {
+        let mut bytes = u64::MAX;
+        ok(cu!(
+            program,
+            cuMemPoolGetAttribute,
+            pool,
+            attribute,
+            (&raw mut bytes).cast()
+        ));
+        bytes
+    };
+    // Reserved, its high mark, used, its high mark.
+    let usage = || [5, 6, 7, 8].map(get);
+    assert_eq!(usage(), [0; 4]);
+    let [a, b] = [PIECE, 8].map(|bytes| program.allocate(pool, stream, bytes as usize));
+    assert_eq!(usage(), [2 * PIECE, 2 * PIECE, PIECE + 8, PIECE + 8]);
+    ok(cu!(program, cuMemFreeAsync, a, stream));
+    assert_eq!(usage(), [2 * PIECE, 2 * PIECE, 8, PIECE + 8]);
+    ok(cu!(program, cuMemPoolTrimTo, pool, 2 * PIECE as usize));
+    assert_eq!(get(5), 2 * PIECE);
+    ok(cu!(program, cuMemPoolTrimTo, pool, 0));
+    assert_eq!(usage(), [PIECE, 2 * PIECE, 8, PIECE + 8]);
+    let (mut none, mut some) = (0_u64, 1_u64);
+    let set = |attribute, value: &mut u64| {
+        let value = (&raw mut *value).cast();
+        cu!(program, cuMemPoolSetAttribute, pool, attribute, value)
+    };
+    ok(set(8, &mut none));
+    assert_eq!(set(8, &mut some), CUresult::INVALID_VALUE);
+    assert_eq!(set(7, &mut none), CUresult::INVALID_VALUE);
+    assert_eq!(get(8), 8);
+    ok(cu!(program, cuMemFreeAsync, b, stream));
+    ok(program.sync(stream));
 }
