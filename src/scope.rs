@@ -138,6 +138,11 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
         self.stream.context()
     }
 
+    /// The name of the stream's order.
+    pub(crate) fn brand(self) -> Id<'s> {
+        self.brand
+    }
+
     #[inline]
     fn state(self) -> &'ctx ContextState {
         self.stream.context().state()
