@@ -3,6 +3,7 @@
 #![allow(unsafe_code)] // releases what it retained, asks for the context's id
 
 use crate::attribute::Attribute;
+use crate::completion::Completions;
 use crate::current::Entered;
 use crate::device::Device;
 use crate::driver::Driver;
@@ -172,6 +173,8 @@ pub(crate) struct ContextState {
     pool: Pool,
     /// The stream of operations that are complete when they return.
     service: CUstream,
+    /// For copies that outlive a scope.
+    completions: Completions,
 }
 
 /// What the device allows in a launch.
@@ -224,6 +227,7 @@ impl ContextState {
             limits,
             pool,
             service,
+            completions: Completions::default(),
         })
     }
 
@@ -257,6 +261,10 @@ impl ContextState {
         self.service
     }
 
+    pub(crate) fn completions(&self) -> &Completions {
+        &self.completions
+    }
+
     /// Whether the context is still the one that was retained. Other code in the process can reset it; its objects are dead then,
     /// and some driver calls with them crash (measured: `cuStreamSynchronize`, about half of the time).
     #[inline]
@@ -284,6 +292,8 @@ impl ContextState {
 
     #[cold]
     pub(crate) fn lost(&self) -> Error {
+        // Nor does the end of a context call its host functions.
+        self.driver.sleepers().wake();
         Error::ContextLost {
             ordinal: self.ordinal(),
         }
@@ -304,6 +314,7 @@ impl ContextState {
 impl Drop for ContextState {
     fn drop(&mut self) {
         let service = self.service;
+        self.completions.close(self);
         // Frees may be queued on it still. Nobody is left to use the pool when they have run.
         if let Err(error) = wait::wait(self, service) {
             self.driver.log_teardown(self.ordinal(), error);

@@ -5,6 +5,7 @@ use crate::context::with_primary_context;
 use crate::driver::Driver;
 use crate::error::Result;
 use crate::ffi::{CUdevice, calls};
+use crate::host_function;
 use std::fmt;
 
 /// A device of a [`Driver`]: an ordinal that can be asked what it is. It carries no brand and needs no context.
@@ -58,6 +59,7 @@ impl Device {
     /// # Errors
     /// What the driver returns.
     pub fn name(self) -> Result<String> {
+        host_function::not_inside()?;
         calls::device_name(self.driver, self.raw)
     }
 
@@ -66,6 +68,7 @@ impl Device {
     /// # Errors
     /// What the driver returns.
     pub fn uuid(self) -> Result<Uuid> {
+        host_function::not_inside()?;
         calls::device_uuid(self.driver, self.raw).map(|uuid| Uuid(uuid.bytes))
     }
 
@@ -86,6 +89,7 @@ impl Device {
     /// # Errors
     /// What the driver returns.
     pub fn total_memory(self) -> Result<usize> {
+        host_function::not_inside()?;
         calls::device_total_mem(self.driver, self.raw)
     }
 
@@ -97,6 +101,7 @@ impl Device {
     /// # Errors
     /// What the driver returns.
     pub fn free_memory(self) -> Result<usize> {
+        host_function::not_inside()?;
         with_primary_context(self, |ctx| ctx.free_memory())
     }
 
@@ -105,6 +110,7 @@ impl Device {
     /// # Errors
     /// What the driver returns.
     pub fn pci_bus_id(self) -> Result<String> {
+        host_function::not_inside()?;
         calls::device_pci_bus_id(self.driver, self.raw)
     }
 
@@ -113,6 +119,7 @@ impl Device {
     /// # Errors
     /// What the driver returns; `CUDA_ERROR_INVALID_VALUE` for an attribute newer than the driver.
     pub fn attribute(self, attribute: Attribute) -> Result<i32> {
+        host_function::not_inside()?;
         calls::device_attribute(self.driver, attribute as u32, self.raw)
     }
 
@@ -121,6 +128,7 @@ impl Device {
     /// # Errors
     /// What the driver returns.
     pub fn can_access(self, peer: Self) -> Result<bool> {
+        host_function::not_inside()?;
         calls::device_can_access_peer(self.driver, self.raw, peer.raw)
     }
 }

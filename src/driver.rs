@@ -6,8 +6,10 @@ use crate::context::{Context, with_primary_context};
 use crate::device::Device;
 use crate::error::{DriverError, Error, Result, Version};
 use crate::ffi::{self, CUresult, SYMBOLS, Symbols, calls};
+use crate::host_function;
 #[cfg(feature = "sim")]
 use crate::sim::{Machine, Simulation};
+use crate::wake::Sleepers;
 use std::ffi::{c_int, c_void};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,6 +41,8 @@ struct State {
     is_poisoned: AtomicBool,
     first_fault: OnceLock<DriverError>,
     teardown_errors: Mutex<Vec<TeardownError>>,
+    /// Who waits for host functions, which a fault keeps from being called.
+    sleepers: Sleepers,
 }
 
 /// Where a driver comes from.
@@ -160,6 +164,7 @@ impl Driver {
     /// # Safety
     /// As [`from_symbols`](Self::from_symbols).
     unsafe fn start(address: Address, origin: Origin) -> Result<Self> {
+        host_function::not_inside()?;
         #[cfg(feature = "sim")]
         if let Some(machine) = &origin.machine {
             machine.select();
@@ -183,6 +188,7 @@ impl Driver {
             is_poisoned: AtomicBool::new(false),
             first_fault: OnceLock::new(),
             teardown_errors: Mutex::new(Vec::new()),
+            sleepers: Sleepers::default(),
         }));
         let driver = Self { state };
         match calls::init(driver) {
@@ -205,6 +211,7 @@ impl Driver {
     /// # Errors
     /// What the driver returns.
     pub fn device_count(self) -> Result<u32> {
+        host_function::not_inside()?;
         if self.state.without_devices.load(Ordering::Relaxed) {
             return Ok(0);
         }
@@ -382,8 +389,13 @@ impl Driver {
         if code.is_sticky() {
             self.state.first_fault.get_or_init(|| error);
             self.state.is_poisoned.store(true, Ordering::Release);
+            self.state.sleepers.wake();
         }
         Error::Driver(error)
+    }
+
+    pub(crate) fn sleepers(self) -> &'static Sleepers {
+        &self.state.sleepers
     }
 
     fn describe(self, code: CUresult, call: &'static str) -> DriverError {

@@ -290,6 +290,21 @@ pub enum Error {
         got: usize,
     },
 
+    /// A host function that was enqueued in the scope panicked; its stream went on.
+    #[error("a host function panicked: {message}")]
+    CallbackPanicked {
+        /// What it panicked with, when that was text.
+        message: String,
+    },
+
+    /// A future was polled again after it had given back what it owned.
+    #[error("the transfer has ended already and has given its memory back")]
+    TransferEnded,
+
+    /// A driver was asked for something inside of a host function, where CUDA permits no call; nothing was asked of it.
+    #[error("a host function may make no CUDA call")]
+    InsideHostFunction,
+
     /// A parameter of the kernel has another size.
     #[error("parameter {index} of kernel `{kernel}` has {got} bytes, the Rust type says {want}")]
     ArgSize {

@@ -2,6 +2,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod attribute;
+mod completion;
 mod context;
 mod current;
 mod device;
@@ -9,8 +10,10 @@ mod driver;
 mod error;
 mod event;
 pub mod ffi;
+mod host_function;
 mod kernel;
 mod memory;
+mod pending;
 pub mod safety;
 mod scope;
 #[cfg(feature = "sim")]
@@ -18,6 +21,7 @@ pub mod sim;
 mod stream;
 mod transfer;
 mod wait;
+mod wake;
 
 pub use attribute::Attribute;
 pub use bytemuck::Pod;
@@ -35,6 +39,7 @@ pub use memory::{
     PitchedMemory, PitchedMemoryMut, PitchedSlice, PitchedSliceMut, Readable, ReadableRows,
     RowSource, RowTarget, Rows, Side, Slice, SliceMut,
 };
+pub use pending::{Pending, Refused};
 pub use scope::{Scope, ScopedStream, scope, try_scope};
 pub use stream::{Stream, StreamOptions};
 pub use transfer::Transfer;

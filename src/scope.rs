@@ -6,6 +6,7 @@ use crate::context::{Context, ContextState};
 use crate::current;
 use crate::error::{Error, Result};
 use crate::ffi::{CUstream, calls};
+use crate::host_function::Owner;
 use crate::kernel::{Args, Kernel, LaunchConfig};
 use crate::memory::{
     Buffer, Fill, HandOver, MemoryMut, Ordered, Pattern, Readable, SliceMut, same_len,
@@ -51,11 +52,14 @@ pub fn scope<'scope, R>(f: impl FnOnce(&Scope<'scope>) -> Result<R>) -> Result<R
 pub fn try_scope<'scope, R, E: From<Error>>(
     f: impl FnOnce(&Scope<'scope>) -> Result<R, E>,
 ) -> Result<R, E> {
+    let owner = Owner::new();
     let scope = Scope {
         used: Mutex::new(Vec::new()),
+        owner,
         _invariant: PhantomData,
     };
     settle(
+        Some(owner),
         || f(&scope),
         || {
             scope
@@ -70,6 +74,7 @@ pub fn try_scope<'scope, R, E: From<Error>>(
 /// A region in which work may be pending. Made by [`scope`](scope()).
 pub struct Scope<'scope> {
     used: Mutex<Vec<(&'scope ContextState, CUstream)>>,
+    owner: Owner,
     /// A scope that could be taken for a shorter one would lend memory that is not borrowed until the wait.
     _invariant: PhantomData<fn(&'scope ()) -> &'scope ()>,
 }
@@ -95,7 +100,7 @@ impl<'scope> Scope<'scope> {
         }
         drop(used);
         make_guard!(guard);
-        f(ScopedStream::new(stream, guard.into()))
+        f(ScopedStream::new(stream, guard.into(), self.owner))
     }
 }
 
@@ -113,15 +118,18 @@ impl fmt::Debug for Scope<'_> {
 pub struct ScopedStream<'s, 'scope, 'ctx> {
     stream: &'scope Stream<'ctx>,
     brand: Id<'s>,
+    /// The scope, for what reports to it.
+    owner: Owner,
     _invariant: PhantomData<fn(&'scope ()) -> &'scope ()>,
 }
 
 impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     /// Whoever calls this waits for `stream` before `'scope` ends (C5).
-    pub(crate) fn new(stream: &'scope Stream<'ctx>, brand: Id<'s>) -> Self {
+    pub(crate) fn new(stream: &'scope Stream<'ctx>, brand: Id<'s>, owner: Owner) -> Self {
         Self {
             stream,
             brand,
+            owner,
             _invariant: PhantomData,
         }
     }
@@ -141,6 +149,10 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     /// The name of the stream's order.
     pub(crate) fn brand(self) -> Id<'s> {
         self.brand
+    }
+
+    pub(crate) fn owner(self) -> Owner {
+        self.owner
     }
 
     #[inline]

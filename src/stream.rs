@@ -6,6 +6,7 @@ use crate::context::Context;
 use crate::current;
 use crate::error::{Error, Result};
 use crate::ffi::{CU_EVENT_DISABLE_TIMING, CUevent, CUstream, calls};
+use crate::host_function::Owner;
 use crate::scope::ScopedStream;
 use crate::wait::settle;
 use generativity::make_guard;
@@ -16,8 +17,8 @@ use std::ops::RangeInclusive;
 /// A queue of work on a device, run in order, asynchronously to the host and to other streams.
 ///
 /// Always non-blocking: it does not synchronise with the legacy NULL stream, which this crate never uses. Work is enqueued inside
-/// [`scope`](Self::scope) (one stream) or [`scope`](crate::scope()) (several), which wait for it before they return; outside, a stream
-/// is idle.
+/// [`scope`](Self::scope) (one stream) or [`scope`](crate::scope()) (several), which wait for it before they return; outside, a
+/// stream has nothing to do but copies that own their memory ([`Pending`](crate::Pending)).
 ///
 /// Dropping a stream destroys it (`cuStreamDestroy`); an error goes to
 /// [`Driver::take_teardown_errors`](crate::Driver::take_teardown_errors).
@@ -158,10 +159,12 @@ impl<'ctx> Stream<'ctx> {
         f: impl for<'s> FnOnce(ScopedStream<'s, 'scope, 'ctx>) -> Result<R, E>,
     ) -> Result<R, E> {
         self.context.state().not_lost()?;
+        let owner = Owner::new();
         settle(
+            Some(owner),
             || {
                 make_guard!(guard);
-                f(ScopedStream::new(self, guard.into()))
+                f(ScopedStream::new(self, guard.into(), owner))
             },
             || [(self.context.state(), self.raw)],
         )
@@ -173,7 +176,7 @@ impl<'ctx> Stream<'ctx> {
     /// The stream and what the driver returned.
     pub fn close(self) -> Result<(), (Self, Error)> {
         let driver = self.context.driver();
-        // SAFETY: live, owned, and idle outside scopes (C5).
+        // SAFETY: live and owned. No pending work borrows anything outside scopes (C5); a copy that owns its memory goes on (measured).
         let destroy = || unsafe { calls::stream_destroy(driver, self.raw) };
         match self.context.state().not_lost().and_then(|()| destroy()) {
             Ok(()) => {
@@ -202,7 +205,7 @@ impl<'ctx> Stream<'ctx> {
 impl Drop for Stream<'_> {
     fn drop(&mut self) {
         let raw = self.raw;
-        // SAFETY: live, owned, and idle outside scopes (C5).
+        // SAFETY: live and owned. No pending work borrows anything outside scopes (C5); a copy that owns its memory goes on (measured).
         self.context
             .state()
             .tear_down(|driver| unsafe { calls::stream_destroy(driver, raw) });

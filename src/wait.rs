@@ -8,7 +8,8 @@
 
 use crate::context::ContextState;
 use crate::error::{Error, Result};
-use crate::ffi::{CUresult, CUstream, calls};
+use crate::ffi::{CUevent, CUresult, CUstream, calls};
+use crate::host_function::Owner;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
@@ -24,65 +25,127 @@ pub(crate) fn wait(context: &ContextState, stream: CUstream) -> Result<()> {
     let Err(code) = (unsafe { calls::stream_synchronize(driver, stream) }) else {
         return Ok(());
     };
-    if !code.proves_stopped() {
-        poll_until_stopped(context, stream, code);
+    // SAFETY: as above.
+    let ask = || unsafe { calls::stream_query(driver, stream) };
+    if let Err(answer) = has_stopped(code, ask) {
+        let _ = writeln!(
+            io::stderr(),
+            "scoped-cuda: waiting for a stream failed ({}, then {}) and does not prove that its work has stopped; \
+             memory lent to it cannot be given back: aborting",
+            code.0,
+            answer.0
+        );
+        process::abort();
     }
-    if code == CUresult::CONTEXT_IS_DESTROYED {
-        return Err(context.lost());
-    }
-    // An earlier fault is what ended the work; this answer only repeats it.
-    driver.unpoisoned()?;
-    Err(driver.failed(code, "cuStreamSynchronize"))
+    Err(work_failed(context, code, "cuStreamSynchronize"))
 }
 
-/// The second means, for when the wait failed and proved nothing: ask until the answer does, or give up the process.
+/// Why a wait for memory that is owned, and not lent, failed. Such memory can be leaked, so the process goes on.
+pub(crate) enum Failed {
+    /// The work has stopped.
+    Stopped(Error),
+    /// The work may be running still.
+    Unproven(Error),
+}
+
+/// Waits until what was recorded in `event`, a live event of the context, is done or was stopped (`cuEventSynchronize`).
+pub(crate) fn wait_event(context: &ContextState, event: CUevent) -> Result<(), Failed> {
+    context.not_lost().map_err(Failed::Stopped)?;
+    let driver = context.driver();
+    // SAFETY: `event` is live (the callers' promise).
+    let Err(code) = (unsafe { calls::event_synchronize_regardless(driver, event) }) else {
+        return Ok(());
+    };
+    // SAFETY: as above.
+    let stopped = has_stopped(code, || unsafe { calls::event_query(driver, event) });
+    let error = work_failed(context, code, "cuEventSynchronize");
+    Err(match stopped {
+        Ok(()) => Failed::Stopped(error),
+        Err(_) => Failed::Unproven(error),
+    })
+}
+
+/// [`wait`] for memory that is owned: tells when nothing is proved, and does not abort. Only whether the work has stopped is told.
 #[cold]
-fn poll_until_stopped(context: &ContextState, stream: CUstream, code: CUresult) {
-    loop {
-        // SAFETY: as in `wait`.
-        let answer = unsafe { calls::stream_query(context.driver(), stream) };
-        if answer.proves_stopped() {
-            return;
-        }
-        if answer != CUresult::NOT_READY {
-            let _ = writeln!(
-                io::stderr(),
-                "scoped-cuda: waiting for a stream failed ({}, then {}) and does not prove that its work has stopped; \
-                 memory lent to it cannot be given back: aborting",
-                code.0,
-                answer.0
-            );
-            process::abort();
-        }
-        thread::sleep(Duration::from_micros(50));
+pub(crate) fn drains(context: &ContextState, stream: CUstream) -> bool {
+    let driver = context.driver();
+    if context.is_lost() {
+        return true;
     }
+    // SAFETY: `stream` is live (the callers' promise) and so is its context, as was just asked.
+    let Err(code) = (unsafe { calls::stream_synchronize(driver, stream) }) else {
+        return true;
+    };
+    // SAFETY: as above.
+    has_stopped(code, || unsafe { calls::stream_query(driver, stream) }).is_ok()
+}
+
+/// What a query that says neither that the work is done nor that it is running says, as an error.
+#[cold]
+pub(crate) fn work_failed(context: &ContextState, code: CUresult, call: &'static str) -> Error {
+    if code == CUresult::CONTEXT_IS_DESTROYED {
+        return context.lost();
+    }
+    // An earlier fault is what ended the work; this answer only repeats it.
+    match context.driver().unpoisoned() {
+        Err(poisoned) => poisoned,
+        Ok(()) => context.driver().failed(code, call),
+    }
+}
+
+/// Whether the failure `code` of a wait proves that the work has stopped. If it does not there is a second means: to `ask` until an
+/// answer proves it.
+///
+/// # Errors
+/// The answer that proves nothing either.
+#[cold]
+fn has_stopped(code: CUresult, ask: impl Fn() -> CUresult) -> Result<(), CUresult> {
+    let mut answer = code;
+    while !answer.proves_stopped() {
+        answer = ask();
+        match answer {
+            CUresult::NOT_READY => thread::sleep(Duration::from_micros(50)),
+            answer if answer.proves_stopped() => {}
+            answer => return Err(answer),
+        }
+    }
+    Ok(())
 }
 
 /// Runs `work`, which may enqueue operations that borrow memory on `streams`, then waits for those, on return and on panic alike.
 ///
-/// The wait comes first and the report afterwards. Of several errors the earliest is reported, that of `work` before those of the waits;
-/// the others are kept in the log of teardown errors.
+/// The wait comes first and the report afterwards. Of several errors the earliest is reported: that of `work`, then that of a host
+/// function that `owner` enqueued, then those of the waits. The others are kept in the log of teardown errors.
 pub(crate) fn settle<
     'a,
     R,
     E: From<Error>,
     S: IntoIterator<Item = (&'a ContextState, CUstream)>,
 >(
+    owner: Option<Owner>,
     work: impl FnOnce() -> Result<R, E>,
     streams: impl FnOnce() -> S,
 ) -> Result<R, E> {
     let outcome = catch_unwind(AssertUnwindSafe(work));
     let armed = AbortOnDrop;
-    let mut is_reported = !matches!(outcome, Ok(Ok(_)));
-    let mut waited = Ok(());
+    let mut failed = Vec::new();
     for (context, stream) in streams() {
-        match wait(context, stream) {
-            Err(error) if is_reported => context.driver().log_teardown(context.ordinal(), error),
-            Err(error) => (is_reported, waited) = (true, Err(error)),
-            Ok(()) => {}
+        if let Err(error) = wait(context, stream) {
+            failed.push((context.device(), error));
         }
     }
     mem::forget(armed);
+    let panicked = owner.map_or_else(Vec::new, Owner::finish);
+    let mut is_reported = !matches!(outcome, Ok(Ok(_)));
+    let mut waited = Ok(());
+    // After a fault the driver calls no host function, so one that panicked did so before.
+    for (device, error) in panicked.into_iter().chain(failed) {
+        if is_reported {
+            device.driver().log_teardown(device.ordinal(), error);
+        } else {
+            (is_reported, waited) = (true, Err(error));
+        }
+    }
     match outcome {
         Ok(result) => result.and_then(|value| waited.map(|()| value).map_err(E::from)),
         Err(panic) => resume_unwind(panic),
@@ -96,7 +159,7 @@ pub(crate) fn complete(
 ) -> Result<()> {
     context.not_lost()?;
     let service = context.service();
-    settle(|| enqueue(service), || [(context, service)])
+    settle(None, || enqueue(service), || [(context, service)])
 }
 
 /// While this exists, unwinding past it would free memory that is still lent.

@@ -161,7 +161,7 @@ symbols! {
     cuMemsetD2D8Async           3020  required own (to: CUdeviceptr, pitch: usize, value: c_uchar, width: usize, height: usize, stream: CUstream);
     cuMemsetD2D16Async          3020  required own (to: CUdeviceptr, pitch: usize, value: c_ushort, width: usize, height: usize, stream: CUstream);
     cuMemsetD2D32Async          3020  required own (to: CUdeviceptr, pitch: usize, value: c_uint, width: usize, height: usize, stream: CUstream);
-    // streams and events
+    // streams, events and host functions
     cuStreamCreate              2000  required own (stream: *mut CUstream, flags: c_uint);
     cuStreamCreateWithPriority  5050  required own (stream: *mut CUstream, flags: c_uint, priority: c_int);
     cuStreamDestroy             4000  required any (stream: CUstream);
@@ -174,6 +174,7 @@ symbols! {
     cuEventQuery                2000  required any (event: CUevent);
     cuEventSynchronize          2000  required any (event: CUevent);
     cuEventElapsedTime          2000  required any (milliseconds: *mut f32, start: CUevent, end: CUevent);
+    cuLaunchHostFunc            10000 required any (stream: CUstream, function: CUhostFn, user_data: *mut c_void);
     // kernels
     cuModuleLoadDataEx          2010  required own (module: *mut CUmodule, image: *const c_void, count: c_uint, options: *mut CUjit_option, values: *mut *mut c_void);
     cuModuleUnload              2000  required any (module: CUmodule);

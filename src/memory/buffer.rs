@@ -231,6 +231,13 @@ impl<'ctx, T> Buffer<'ctx, T> {
         }
     }
 
+    /// The memory, which whoever has its address frees, on the stream that is named with it.
+    pub(crate) fn into_raw(self) -> (CUdeviceptr, CUstream) {
+        let raw = (self.address, self.free_on);
+        mem::forget(self);
+        raw
+    }
+
     /// Makes `stream` the one after whose work the memory is freed.
     pub(crate) fn free_on(&mut self, stream: CUstream) {
         self.free_on = stream;

@@ -160,6 +160,13 @@ impl<'ctx, T> PinnedBuffer<'ctx, T> {
         Ok(SliceMut::new(self.context, address, self.len))
     }
 
+    /// The memory, which whoever has its address frees. There are bytes in it.
+    pub(crate) fn into_raw(self) -> *mut T {
+        let first = self.first.as_ptr();
+        mem::forget(self);
+        first
+    }
+
     fn device_address(&self) -> Result<CUdeviceptr> {
         if self.size_bytes() == 0 {
             return Ok(0);

@@ -1,11 +1,11 @@
-//! Streams and events.
+//! Streams, events and host functions.
 
 #![allow(unsafe_code)] // makes driver calls
 
 use crate::driver::Driver;
 use crate::error::Result;
 use crate::ffi::*;
-use std::ffi::{c_int, c_uint};
+use std::ffi::{c_int, c_uint, c_void};
 
 /// A non-blocking stream of the current context.
 pub(crate) fn stream_create(driver: Driver) -> Result<CUstream> {
@@ -124,7 +124,7 @@ pub(crate) unsafe fn event_record(driver: Driver, event: CUevent, stream: CUstre
 ///
 /// # Safety
 /// `event` is live.
-pub(crate) unsafe fn event_query(driver: Driver, event: CUevent) -> Result<bool> {
+pub(crate) unsafe fn event_is_complete(driver: Driver, event: CUevent) -> Result<bool> {
     // SAFETY: the caller's promise.
     driver.ask("cuEventQuery", |s| unsafe { (s.cuEventQuery)(event) })
 }
@@ -155,4 +155,44 @@ pub(crate) unsafe fn event_elapsed_time(
         unsafe { (s.cuEventElapsedTime)(&raw mut milliseconds, start, end) }
     })?;
     Ok(is_done.then_some(milliseconds))
+}
+
+/// The raw answer: `NOT_READY` while what was recorded is pending.
+///
+/// # Safety
+/// `event` is live.
+pub(crate) unsafe fn event_query(driver: Driver, event: CUevent) -> CUresult {
+    // SAFETY: the caller's promise.
+    unsafe { (driver.symbols().cuEventQuery)(event) }
+}
+
+/// Waits even on a poisoned driver, as [`stream_synchronize`] does.
+///
+/// # Safety
+/// `event` is live.
+pub(crate) unsafe fn event_synchronize_regardless(
+    driver: Driver,
+    event: CUevent,
+) -> Result<(), CUresult> {
+    // SAFETY: the caller's promise.
+    let code = unsafe { (driver.symbols().cuEventSynchronize)(event) };
+    if code == CUresult::SUCCESS {
+        Ok(())
+    } else {
+        Err(code)
+    }
+}
+
+/// # Safety
+/// `stream` is live. `function` may be called with `user_data` on any thread, once and at any time, or never.
+pub(crate) unsafe fn launch_host_func(
+    driver: Driver,
+    stream: CUstream,
+    function: CUhostFn,
+    user_data: *mut c_void,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    driver.call("cuLaunchHostFunc", |s| unsafe {
+        (s.cuLaunchHostFunc)(stream, function, user_data)
+    })
 }

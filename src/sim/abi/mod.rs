@@ -64,7 +64,7 @@ entry_points! {
         cuMemsetD8Async cuMemsetD16Async cuMemsetD32Async
         cuMemcpy2DAsync cuMemcpy3DAsync cuMemsetD2D8Async cuMemsetD2D16Async cuMemsetD2D32Async
         cuStreamCreate cuStreamCreateWithPriority cuStreamDestroy cuStreamSynchronize cuStreamQuery cuStreamWaitEvent
-        cuEventCreate cuEventDestroy cuEventRecord cuEventQuery cuEventSynchronize cuEventElapsedTime
+        cuEventCreate cuEventDestroy cuEventRecord cuEventQuery cuEventSynchronize cuEventElapsedTime cuLaunchHostFunc
         cuMemHostAlloc cuMemFreeHost cuMemHostGetDevicePointer cuMemHostRegister cuMemHostUnregister
         cuMemAllocManaged cuMemFree
         cuModuleLoadDataEx cuModuleUnload cuModuleGetFunction cuFuncGetAttribute cuLaunchKernel
@@ -87,7 +87,6 @@ entry_points! {
         cuPointerGetAttribute from 4000 before 99_990;
         cuStreamGetCtx from 9020 before 12_050;
         cuStreamGetPriority from 5050 before 99_990;
-        cuLaunchHostFunc from 10_000 before 99_990;
     }
 }
 

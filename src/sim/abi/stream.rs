@@ -175,7 +175,7 @@ pub(super) unsafe extern "C" fn cuStreamWaitEvent(
 
 pub(super) unsafe extern "C" fn cuLaunchHostFunc(
     stream: CUstream,
-    function: Option<CUhostFn>,
+    function: CUhostFn,
     data: *mut c_void,
 ) -> CUresult {
     let stream = stream_handle(stream);
@@ -184,7 +184,6 @@ pub(super) unsafe extern "C" fn cuLaunchHostFunc(
         Named::Handle(stream),
         |machine, mut state| {
             let stream = state.stream(stream)?;
-            let function = function.ok_or(CUresult::INVALID_VALUE)?;
             machine.enqueue(
                 &mut state,
                 stream,

@@ -1,0 +1,337 @@
+//! Copies that outlive a scope: they own both sides.
+
+#![allow(unsafe_code)] // copies between page-locked and device memory
+
+use crate::completion::{Completion, Orphan, Progress};
+use crate::context::Context;
+use crate::current;
+use crate::error::{Error, Result};
+use crate::ffi::calls;
+use crate::memory::{Buffer, PinnedBuffer, same_len};
+use crate::stream::Stream;
+use crate::wait::{Failed, drains};
+use bytemuck::Pod;
+use std::fmt;
+use std::mem;
+use std::pin::Pin;
+use std::task::{Poll, Waker};
+
+/// A copy in flight between page-locked and device memory that outlives every scope. It owns both sides, and gives them back when it is
+/// done: from [`wait`](Self::wait), or as a future.
+///
+/// A scope lends memory and waits before it returns. Where that is too strict, in a pipeline whose parts hand their copies on, or
+/// in asynchronous code, the memory moves into the copy instead. Nobody can touch it meanwhile, whatever happens to this value:
+///
+/// - **waited for or awaited**, it gives both pieces of memory back;
+/// - **dropped**, it does not wait. The context keeps the memory and frees it when the copy is done, at the latest when the context
+///   ends, which waits for that;
+/// - **forgotten**, it leaks both pieces of memory: nobody frees or uses them while the copy runs, or later.
+///
+/// The stream is not borrowed: more work may be enqueued on it, in scopes (which wait for the copy too) and outside, and it may be closed;
+/// the copy goes on.
+///
+/// # As a future
+/// It runs under any executor and needs no thread: when it is first polled a host function is enqueued behind the copy
+/// that wakes the task, once. It carries the context's brand, so the executor runs inside `with_device`. A wake-up also comes when
+/// this crate sees a fault anywhere in the process. A fault that nobody sees wakes nobody: if code that does not use this crate may cause one,
+/// poll from time to time.
+///
+/// ```
+/// # use scoped_cuda::{Driver, sim::Simulation};
+/// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
+/// let stream = ctx.stream()?;
+/// let upload = stream.upload_owned(ctx.pinned_from(&[1u32, 2, 3])?, ctx.zeros(3)?)?;
+/// // ... the host does something else ...
+/// let (mut host, device) = upload.wait()?;
+/// host.fill(0);
+/// let (host, _device) = stream.download_owned(host, device)?.wait()?;
+/// assert_eq!(*host, [1, 2, 3]);
+/// # Ok(()) })?;
+/// # Ok::<(), scoped_cuda::Error>(())
+/// ```
+#[must_use = "dropped, a copy gives nothing back: `wait` for it, or `await` it"]
+pub struct Pending<'ctx, T> {
+    context: Context<'ctx>,
+    state: State<'ctx, T>,
+}
+
+/// Both sides of a copy.
+type Sides<'ctx, T> = (PinnedBuffer<'ctx, T>, Buffer<'ctx, T>);
+
+enum State<'ctx, T> {
+    Running(Completion, Sides<'ctx, T>),
+    /// There were no bytes to copy.
+    Empty(Sides<'ctx, T>),
+    /// The copy may be running and nothing tells when it is done: the memory was leaked.
+    Lost(Error),
+    Ended,
+}
+
+static_assertions::assert_impl_all!(Pending<'static, f32>: Send, Sync, Unpin);
+static_assertions::assert_not_impl_any!(Pending<'static, f32>: Clone);
+
+/// A copy that did not begin: the error, and the memory that was to move into it.
+///
+/// `?` turns it into its [`Error`], in functions that return one, and drops the memory.
+pub struct Refused<'ctx, T> {
+    /// The host's side.
+    pub host: PinnedBuffer<'ctx, T>,
+    /// The device's side.
+    pub device: Buffer<'ctx, T>,
+    /// Why.
+    pub error: Error,
+}
+
+impl<'ctx> Stream<'ctx> {
+    /// Copies `host` to `device`, which has as many elements, in the order of this stream; both move into the copy
+    /// (`cuMemcpyHtoDAsync`, `cuEventRecord`).
+    ///
+    /// # Errors
+    /// Both pieces of memory with [`Error::LengthMismatch`] or what the driver returned.
+    pub fn upload_owned<T: Pod>(
+        &self,
+        host: PinnedBuffer<'ctx, T>,
+        device: Buffer<'ctx, T>,
+    ) -> Result<Pending<'ctx, T>, Box<Refused<'ctx, T>>> {
+        let (from, to) = (host.as_ptr().cast(), device.as_raw());
+        let lengths = same_len(host.len(), device.len());
+        let (state, stream, bytes) = (self.context().state(), self.as_raw(), host.size_bytes());
+        Pending::start(self, (host, device), lengths, || {
+            // SAFETY: both sides have `bytes` and are owned by the copy until it is done, or for ever (C6); the device's are of the
+            // stream's context (equal brands, C2), at rest.
+            current::bind(state, || unsafe {
+                calls::memcpy_htod_async(state.driver(), to, from, bytes, stream)
+            })
+        })
+    }
+
+    /// Copies `device` to `host`, which has as many elements, in the order of this stream; both move into the copy
+    /// (`cuMemcpyDtoHAsync`, `cuEventRecord`).
+    ///
+    /// # Errors
+    /// Both pieces of memory with [`Error::LengthMismatch`] or what the driver returned.
+    pub fn download_owned<T: Pod>(
+        &self,
+        mut host: PinnedBuffer<'ctx, T>,
+        device: Buffer<'ctx, T>,
+    ) -> Result<Pending<'ctx, T>, Box<Refused<'ctx, T>>> {
+        let (from, to) = (device.as_raw(), host.as_mut_ptr().cast());
+        let lengths = same_len(device.len(), host.len());
+        let (state, stream, bytes) = (self.context().state(), self.as_raw(), host.size_bytes());
+        Pending::start(self, (host, device), lengths, || {
+            // SAFETY: as in `upload_owned`; any bits are a valid `T` (`Pod`).
+            current::bind(state, || unsafe {
+                calls::memcpy_dtoh_async(state.driver(), to, from, bytes, stream)
+            })
+        })
+    }
+}
+
+impl<'ctx, T: Pod> Pending<'ctx, T> {
+    /// `copy` enqueues a copy between the two sides, and nothing else, on the stream.
+    fn start(
+        stream: &Stream<'ctx>,
+        sides: Sides<'ctx, T>,
+        lengths: Result<()>,
+        copy: impl FnOnce() -> Result<()>,
+    ) -> Result<Self, Box<Refused<'ctx, T>>> {
+        let context = stream.context();
+        let state = context.state();
+        let completions = state.completions();
+        let refused = |(host, device): Sides<'ctx, T>, error| {
+            Err(Box::new(Refused {
+                host,
+                device,
+                error,
+            }))
+        };
+        if let Err(error) = lengths.and_then(|()| state.not_lost()) {
+            return refused(sides, error);
+        }
+        if sides.0.size_bytes() == 0 {
+            let state = State::Empty(sides);
+            return Ok(Self { context, state });
+        }
+        let completion = match completions.take(state) {
+            Ok(completion) => completion,
+            Err(error) => return refused(sides, error),
+        };
+        // SAFETY: the stream is live and of the context.
+        let begun = copy().and_then(|()| unsafe { completion.record(state, stream.as_raw()) });
+        let Err(error) = begun else {
+            let state = State::Running(completion, sides);
+            return Ok(Self { context, state });
+        };
+        completions.give_back(completion);
+        // The copy may run, and nothing will tell when it is done: that has to be waited for here.
+        if drains(state, stream.as_raw()) {
+            return refused(sides, error);
+        }
+        mem::forget(sides);
+        let state = State::Lost(error);
+        Ok(Self { context, state })
+    }
+}
+
+impl<'ctx, T> Pending<'ctx, T> {
+    /// The context of both sides.
+    #[must_use]
+    pub fn context(&self) -> Context<'ctx> {
+        self.context
+    }
+
+    /// Whether the copy is done: [`wait`](Self::wait) returns at once then, as it does after an error (`cuEventQuery`).
+    ///
+    /// # Errors
+    /// What the driver returned.
+    pub fn is_complete(&self) -> Result<bool> {
+        match &self.state {
+            State::Running(completion, _) => match completion.progress(self.context.state()) {
+                Progress::Running => Ok(false),
+                Progress::Done => Ok(true),
+                Progress::Failed(Failed::Stopped(error) | Failed::Unproven(error)) => Err(error),
+            },
+            State::Empty(_) | State::Ended => Ok(true),
+            State::Lost(error) => Err(error.clone()),
+        }
+    }
+
+    /// Waits for the copy and gives both pieces of memory back (`cuEventSynchronize`).
+    ///
+    /// # Errors
+    /// What the driver returned; the memory is dropped then. If that does not prove that the copy has stopped, the
+    /// memory is kept until something does, or leaked.
+    pub fn wait(mut self) -> Result<(PinnedBuffer<'ctx, T>, Buffer<'ctx, T>)> {
+        match mem::replace(&mut self.state, State::Ended) {
+            State::Running(completion, sides) => {
+                let waited = completion.wait(self.context.state());
+                self.end(completion, sides, waited)
+            }
+            State::Empty(sides) => Ok(sides),
+            State::Lost(error) => Err(error),
+            State::Ended => Err(Error::TransferEnded),
+        }
+    }
+
+    /// The end of a copy that was waited for, or that a question found to have ended.
+    fn end(
+        &self,
+        completion: Completion,
+        sides: Sides<'ctx, T>,
+        waited: Result<(), Failed>,
+    ) -> Result<Sides<'ctx, T>> {
+        let completions = self.context.state().completions();
+        match waited {
+            Ok(()) => {
+                completions.give_back(completion);
+                Ok(sides)
+            }
+            Err(Failed::Stopped(error)) => {
+                completions.give_back(completion);
+                Err(error)
+            }
+            Err(Failed::Unproven(error)) => {
+                self.park(completion, sides);
+                Err(error)
+            }
+        }
+    }
+
+    fn park(&self, completion: Completion, (host, device): Sides<'ctx, T>) {
+        let bytes = device.size_bytes();
+        let (address, free_on) = device.into_raw();
+        let memory = Orphan {
+            host: host.into_raw().cast(),
+            device: address,
+            bytes,
+            free_on,
+        };
+        let state = self.context.state();
+        state.completions().park(state, completion, memory);
+    }
+
+    fn poll_with(&mut self, waker: &Waker) -> Poll<Result<Sides<'ctx, T>>> {
+        let context = self.context.state();
+        let (mut completion, sides) = match mem::replace(&mut self.state, State::Ended) {
+            State::Running(completion, sides) => (completion, sides),
+            State::Empty(sides) => return Poll::Ready(Ok(sides)),
+            State::Lost(error) => return Poll::Ready(Err(error)),
+            State::Ended => return Poll::Ready(Err(Error::TransferEnded)),
+        };
+        completion.sleeper().store(waker);
+        let ended = match completion.progress(context) {
+            Progress::Done => Ok(()),
+            Progress::Failed(failed) => Err(failed),
+            Progress::Running => match completion.arm(context) {
+                Ok(()) => {
+                    self.state = State::Running(completion, sides);
+                    return Poll::Pending;
+                }
+                // Without somebody who wakes, this would be the last poll.
+                Err(error) => Err(Failed::Unproven(error)),
+            },
+        };
+        Poll::Ready(self.end(completion, sides, ended))
+    }
+}
+
+impl<'ctx, T> Future for Pending<'ctx, T> {
+    type Output = Result<(PinnedBuffer<'ctx, T>, Buffer<'ctx, T>)>;
+
+    fn poll(self: Pin<&mut Self>, task: &mut std::task::Context<'_>) -> Poll<Self::Output> {
+        self.get_mut().poll_with(task.waker())
+    }
+}
+
+// Elements are not stored in it.
+impl<T> Unpin for Pending<'_, T> {}
+
+impl<T> Drop for Pending<'_, T> {
+    fn drop(&mut self) {
+        if let State::Running(completion, sides) = mem::replace(&mut self.state, State::Ended) {
+            self.park(completion, sides);
+        }
+    }
+}
+
+impl<T> fmt::Debug for Pending<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut name = f.debug_tuple("Pending");
+        match &self.state {
+            State::Running(_, (host, device)) | State::Empty((host, device)) => {
+                name.field(host).field(device)
+            }
+            State::Lost(error) => name.field(error),
+            State::Ended => &mut name,
+        };
+        name.finish()
+    }
+}
+
+impl<'ctx, T> From<Box<Refused<'ctx, T>>> for Error {
+    fn from(refused: Box<Refused<'ctx, T>>) -> Self {
+        refused.error
+    }
+}
+
+impl<T> fmt::Debug for Refused<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Refused")
+            .field("host", &self.host)
+            .field("device", &self.device)
+            .field("error", &self.error)
+            .finish()
+    }
+}
+
+impl<T> fmt::Display for Refused<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the copy did not begin: {}", self.error)
+    }
+}
+
+impl<T> std::error::Error for Refused<'_, T> {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.error)
+    }
+}
