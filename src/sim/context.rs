@@ -16,6 +16,8 @@ pub(super) struct Device {
     /// Always the same handle, alive or not.
     pub(super) primary: Handle,
     pub(super) retains: u32,
+    /// How the primary context is to wait; kept and told, and nothing else.
+    pub(super) flags: u32,
     pub(super) used: usize,
     /// Addresses that may still be handed out.
     pub(super) addresses: (u64, u64),
@@ -57,6 +59,7 @@ impl State {
         self.devices.push(Device {
             primary,
             retains: 0,
+            flags: 0,
             used: 0,
             addresses: (0, 0),
         });
@@ -107,14 +110,15 @@ impl State {
         }
     }
 
+    /// Whether the primary context of a device is alive.
+    pub(super) fn is_active(&self, device: usize) -> bool {
+        self.context(self.devices[device].primary).is_ok()
+    }
+
     pub(super) fn retain(&mut self, device: usize) -> Handle {
         let primary = self.devices[device].primary;
         self.devices[device].retains += 1;
-        let is_alive = self
-            .contexts
-            .get(&primary)
-            .is_some_and(|context| context.is_alive);
-        if !is_alive {
+        if !self.is_active(device) {
             self.contexts
                 .insert(primary, Context::new(device, new_id(), true));
         }
@@ -162,9 +166,6 @@ impl State {
     ) -> Outcome {
         let current = self.current()?;
         let peer = self.context(peer)?;
-        if peer == current {
-            return Err(CUresult::INVALID_CONTEXT);
-        }
         if !allowed(self.device_of(current), self.device_of(peer)) {
             return Err(CUresult::PEER_ACCESS_UNSUPPORTED);
         }

@@ -1,6 +1,6 @@
 //! A machine: its state, how a call enters it, and what a test can see and provoke.
 
-use super::context::{Context, Device};
+use super::context::{Context, Current, Device};
 use super::kernel::{Bodies, Function, KernelCall, Module};
 use super::memory::{Allocation, Pool};
 use super::registry::{self, DEVICES_MAX, Handle, Kind, with_stack};
@@ -18,13 +18,39 @@ pub(super) type Outcome<T = ()> = Result<T, CUresult>;
 /// Calls kept by [`Machine::trace`] at most; the older half is dropped when it is full.
 const TRACE_MAX: usize = 1 << 20;
 
-/// Calls that keep working after a fault.
-const WORK_AFTER_A_FAULT: [&str; 5] = [
+/// Calls that keep working after a fault: those that need no device for it. (A retain does while the context is active.)
+const WORK_AFTER_A_FAULT: [&str; 22] = [
+    "cuDriverGetVersion",
+    "cuDeviceGet",
+    "cuDeviceGetCount",
+    "cuDeviceGetName",
+    "cuDeviceGetUuid",
+    "cuDeviceTotalMem",
+    "cuDeviceGetAttribute",
+    "cuDeviceGetPCIBusId",
+    "cuDeviceCanAccessPeer",
+    "cuDevicePrimaryCtxRetain",
     "cuDevicePrimaryCtxRelease",
+    "cuDevicePrimaryCtxGetState",
+    "cuCtxDestroy",
     "cuCtxGetCurrent",
     "cuCtxPushCurrent",
     "cuCtxPopCurrent",
     "cuCtxSetCurrent",
+    "cuCtxGetId",
+    "cuPointerGetAttribute",
+    "cuMemPoolCreate",
+    "cuMemPoolDestroy",
+    "cuMemPoolSetAttribute",
+];
+
+/// Calls that miss a current context before they notice a fault.
+const MISS_A_CONTEXT_FIRST: [&str; 5] = [
+    "cuMemAlloc",
+    "cuMemGetInfo",
+    "cuEventCreate",
+    "cuStreamCreate",
+    "cuModuleLoadDataEx",
 ];
 
 /// Calls that work before `cuInit`.
@@ -345,7 +371,12 @@ impl Machine {
             return Err(CUresult::NOT_INITIALIZED);
         }
         match state.fault {
-            Some(code) if !WORK_AFTER_A_FAULT.contains(&call) => Err(self.stopped(state, code)),
+            Some(code) if !WORK_AFTER_A_FAULT.contains(&call) => {
+                if MISS_A_CONTEXT_FIRST.contains(&call) && state.seen_current() == Current::None {
+                    return Err(CUresult::INVALID_CONTEXT);
+                }
+                Err(self.stopped(state, code))
+            }
             _ => Ok(state),
         }
     }

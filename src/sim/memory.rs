@@ -98,6 +98,11 @@ impl Allocation {
             .clone()
     }
 
+    /// Whether copies and fills on behalf of a device may touch it: the memory is there, or in a pool that admits the device.
+    pub(super) fn admits(&self, device: usize) -> bool {
+        self.device == device || self.devices().contains(&device)
+    }
+
     /// The stream has come to the allocate.
     pub(super) fn begin(&self) {
         if self.life() == Life::Pending {
@@ -185,9 +190,13 @@ impl State {
         Ok(allocation.base)
     }
 
+    pub(super) fn pool(&self, handle: Handle) -> Outcome<&Pool> {
+        self.pools.get(&handle).ok_or(CUresult::INVALID_VALUE)
+    }
+
     /// Allocates from a pool; the memory comes to life when a stream executes that.
     pub(super) fn allocate_from(&mut self, bytes: usize, pool: Handle) -> Outcome<Arc<Allocation>> {
-        let pool = self.pools.get(&pool).ok_or(CUresult::INVALID_HANDLE)?;
+        let pool = self.pool(pool)?;
         let (device, access) = (pool.device, Arc::clone(&pool.access));
         let usage = Arc::clone(&pool.usage);
         self.allocate(bytes, device, None, access, usage)
@@ -310,11 +319,7 @@ impl State {
                 ));
                 Err(CUresult::INVALID_VALUE)
             }
-            Current::Device(device)
-                if device == allocation.device || allocation.devices().contains(&device) =>
-            {
-                Ok(())
-            }
+            Current::Device(device) if allocation.admits(device) => Ok(()),
             Current::Device(_) | Current::Foreign => Err(CUresult::INVALID_VALUE),
         }
     }

@@ -6,7 +6,7 @@
 //! - **State is real.** Context stacks per thread, retain counts, peer access, memory with owners and pools, bounds.
 //! - **Work is asynchronous.** A stream is a queue with a thread behind it; what is enqueued rests for
 //!   [`latency`](Simulation::latency) unless somebody waits for it, and reads host memory only when it runs. A missing
-//!   wait shows as wrong data, every time.
+//!   wait shows as wrong data, every time. Host functions of one context run one at a time.
 //! - **Answers are measured ones.** Where the real driver silently creates an object on the wrong device, so does this
 //!   one. Where the real one crashes or is undefined, this one returns an error and keeps a sentence in
 //!   [`violations`](Machine::violations).

@@ -27,7 +27,7 @@ impl Entry {
     }
 }
 
-/// Why an image does not load.
+/// Why an image does not load, in the driver's words.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Refusal {
     /// It is something else than PTX text.
@@ -41,13 +41,26 @@ pub(super) enum Refusal {
     },
 }
 
+impl Refusal {
+    pub(super) fn log(&self) -> &str {
+        match self {
+            Self::NotPtx => "error   : Binary format for key='0', ident='' is not recognized",
+            Self::TooNew { log } | Self::Wrong { log } => log,
+        }
+    }
+}
+
+/// The newest `.target` that the driver knows.
+const NEWEST_TARGET: usize = 121;
+/// The newest `.target` that the devices run: their compute capability.
+const DEVICE_TARGET: usize = 90;
 /// The most bytes of parameters that a kernel may have.
 const PARAMETER_BYTES_MAX: usize = 32_764;
 
 type Parsed<T> = Result<T, Refusal>;
 
-/// The entries of a PTX text whose major version is at most `newest`.
-pub(super) fn parse(text: &[u8], newest: u32) -> Parsed<Vec<Entry>> {
+/// The entries of a PTX text whose version (major, minor) is at most `newest`.
+pub(super) fn parse(text: &[u8], newest: (u32, u32)) -> Parsed<Vec<Entry>> {
     let mut parser = Parser {
         text,
         position: 0,
@@ -56,27 +69,8 @@ pub(super) fn parse(text: &[u8], newest: u32) -> Parsed<Vec<Entry>> {
     if parser.next()? != Token::Word(b".version") {
         return Err(Refusal::NotPtx);
     }
-    let version = parser.word()?;
-    let major = version.split(|&byte| byte == b'.').next().and_then(number);
-    match major {
-        None => return Err(parser.wrong(version)),
-        Some(major) if major > newest as usize => {
-            let log = format!(
-                "Unsupported .version {}; current version is '{newest}.0'",
-                lossy(version)
-            );
-            return Err(Refusal::TooNew {
-                log: parser.log(&log),
-            });
-        }
-        Some(_) => {}
-    }
-    if parser.next()? != Token::Word(b".target") {
-        return Err(Refusal::Wrong {
-            log: parser.log("Missing .target directive at top of file"),
-        });
-    }
-    parser.list()?;
+    parser.version(newest)?;
+    parser.target()?;
     let mut entries: Vec<Entry> = Vec::new();
     loop {
         match parser.next()? {
@@ -119,7 +113,7 @@ impl<'a> Token<'a> {
             Self::Mark(b'{') => b"{",
             Self::Mark(b'}') => b"}",
             Self::Mark(_) => b"a mark",
-            Self::End => b"end of file",
+            Self::End => b"",
         }
     }
 }
@@ -243,6 +237,56 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// What follows `.version`.
+    fn version(&mut self, newest: (u32, u32)) -> Parsed<()> {
+        let word = self.word()?;
+        let mut numbers = word.split(|&byte| byte == b'.').map(number);
+        let (Some(Some(major)), Some(Some(minor)), None) =
+            (numbers.next(), numbers.next(), numbers.next())
+        else {
+            return Err(self.wrong(word));
+        };
+        if (major, minor) <= (newest.0 as usize, newest.1 as usize) {
+            return Ok(());
+        }
+        let what = format!(
+            "Unsupported .version {}; current version is '{}.{}'",
+            lossy(word),
+            newest.0,
+            newest.1
+        );
+        Err(Refusal::TooNew {
+            log: self.at_line(&what),
+        })
+    }
+
+    /// `.target` and its list.
+    fn target(&mut self) -> Parsed<()> {
+        if self.next()? != Token::Word(b".target") {
+            return Err(
+                self.refuse("Missing .target directive at start of file 'application ptx input'")
+            );
+        }
+        let word = self.word()?;
+        let name = lossy(word);
+        let model = name.strip_prefix("sm_").unwrap_or("0");
+        let model = model.trim_end_matches(|letter: char| letter.is_ascii_lowercase());
+        match number(model.as_bytes()) {
+            Some(model) if model <= DEVICE_TARGET => {}
+            Some(model) if model <= NEWEST_TARGET => {
+                let log = "ptxas fatal   : SM version specified by .target is higher than default SM version assumed";
+                return Err(Refusal::Wrong {
+                    log: log.to_owned(),
+                });
+            }
+            _ => return Err(self.refuse(&format!("Unsupported .target '{name}'"))),
+        }
+        if self.accept(b',')? {
+            self.list()?;
+        }
+        Ok(())
+    }
+
     /// What follows a directive, to its semicolon or the end of its block.
     fn statement(&mut self) -> Parsed<()> {
         let mut is_initializer = false;
@@ -256,7 +300,7 @@ impl<'a> Parser<'a> {
                         return Ok(());
                     }
                 }
-                Token::End | Token::Mark(b'}') => return Err(self.wrong(b"end of file")),
+                Token::End | Token::Mark(b'}') => return Err(self.wrong(b"")),
                 _ => {}
             }
         }
@@ -269,7 +313,7 @@ impl<'a> Parser<'a> {
             match self.next()? {
                 Token::Mark(b'{') => depth += 1,
                 Token::Mark(b'}') => depth -= 1,
-                Token::End => return Err(self.wrong(b"end of file")),
+                Token::End => return Err(self.wrong(b"")),
                 _ => {}
             }
         }
@@ -369,18 +413,23 @@ impl<'a> Parser<'a> {
     }
 
     fn wrong(&self, near: &[u8]) -> Refusal {
+        self.refuse(&format!(
+            "Parsing error near '{}': syntax error",
+            lossy(near)
+        ))
+    }
+
+    fn refuse(&self, what: &str) -> Refusal {
+        let what = self.at_line(what);
         Refusal::Wrong {
-            log: self.log(&format!(
-                "Parsing error near '{}': syntax error",
-                lossy(near)
-            )),
+            log: format!("{what}\nptxas fatal   : Ptx assembly aborted due to errors"),
         }
     }
 
     /// In the words of ptxas.
-    fn log(&self, what: &str) -> String {
+    fn at_line(&self, what: &str) -> String {
         format!(
-            "ptxas application ptx input, line {}; fatal   : {what}\nptxas fatal   : Ptx assembly aborted due to errors",
+            "ptxas application ptx input, line {}; fatal   : {what}",
             self.line
         )
     }
@@ -421,11 +470,11 @@ mod tests {
     const HEADER: &str = ".version 8.0\n.target sm_90, debug\n.address_size 64\n";
 
     fn entries(body: &str) -> Vec<Entry> {
-        parse(format!("{HEADER}{body}").as_bytes(), 9).unwrap()
+        parse(format!("{HEADER}{body}").as_bytes(), (9, 0)).unwrap()
     }
 
     fn log(body: &str) -> String {
-        match parse(format!("{HEADER}{body}").as_bytes(), 9) {
+        match parse(format!("{HEADER}{body}").as_bytes(), (9, 0)) {
             Err(Refusal::Wrong { log }) => log,
             other => panic!("{other:?}"),
         }
@@ -480,13 +529,25 @@ mod tests {
 
     #[test]
     fn other_text_is_not_ptx_and_broken_ptx_is_wrong() {
-        assert_eq!(parse(b"fn main() {}", 9), Err(Refusal::NotPtx));
-        assert_eq!(parse(b"", 9), Err(Refusal::NotPtx));
-        assert_eq!(parse(b"\x7fELF\x02\x01", 9), Err(Refusal::NotPtx));
-        assert!(matches!(
-            parse(b".version 99.0\n.target sm_90", 9),
-            Err(Refusal::TooNew { .. })
-        ));
+        assert_eq!(parse(b"fn main() {}", (9, 0)), Err(Refusal::NotPtx));
+        assert_eq!(parse(b"", (9, 0)), Err(Refusal::NotPtx));
+        assert_eq!(parse(b"\x7fELF\x02\x01", (9, 0)), Err(Refusal::NotPtx));
+        for newer in [
+            ".version 99.0\n.target sm_90",
+            ".version 9.1\n.target sm_90",
+        ] {
+            assert!(matches!(
+                parse(newer.as_bytes(), (9, 0)),
+                Err(Refusal::TooNew { .. })
+            ));
+        }
+        for target in ["sm_999", "sm_100", "sm_100a", "sm_", "sm_9x9"] {
+            let text = format!(".version 9.0\n.target {target}");
+            assert!(matches!(
+                parse(text.as_bytes(), (9, 0)),
+                Err(Refusal::Wrong { .. })
+            ));
+        }
         for body in [
             "nonsense",
             ".entry",
@@ -531,7 +592,7 @@ mod tests {
                     bytes[at] = (random >> 32) as u8;
                 }
             }
-            drop(parse(&bytes, 9));
+            drop(parse(&bytes, (9, 0)));
         }
     }
 }

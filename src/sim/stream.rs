@@ -86,6 +86,19 @@ impl Stream {
                 .is_none_or(|running| running.sequence > sequence)
     }
 
+    /// How long its first piece of work still rests.
+    fn rest(&self, front: &Queued, latency: Duration) -> Duration {
+        if self.urgent >= front.sequence {
+            return Duration::ZERO;
+        }
+        // Nobody can wait for a stream that is gone, so what it was given does not rest for ever.
+        let latency = match self.is_destroyed {
+            true => latency.min(IDLE),
+            false => latency,
+        };
+        latency.saturating_sub(front.since.elapsed())
+    }
+
     fn take_pending(&mut self) -> VecDeque<Queued> {
         self.completed = self.submitted;
         self.wake.notify_all();
@@ -215,6 +228,19 @@ impl State {
             .is_none_or(|stream| stream.is_done(mark.sequence))
     }
 
+    /// Whether a host function of some stream of a context is running: the driver calls one at a time.
+    fn is_in_host_function(&self, context: ContextRef) -> bool {
+        let mut own = self
+            .streams
+            .values()
+            .filter(|stream| stream.context == context);
+        own.any(|stream| {
+            stream
+                .running
+                .is_some_and(|running| !running.touches_memory)
+        })
+    }
+
     /// Somebody waits for a mark: what comes before it does not rest any longer.
     fn hurry(&mut self, mark: Mark) {
         if let Some(stream) = self.streams.get_mut(&mark.stream) {
@@ -222,6 +248,22 @@ impl State {
                 stream.urgent = mark.sequence;
                 stream.wake.notify_all();
             }
+        }
+    }
+
+    /// Whether the first piece of work in a stream may run now. What it waits for is hurried.
+    fn is_ready(&mut self, handle: Handle) -> bool {
+        let Some(stream) = self.streams.get(&handle) else {
+            return true;
+        };
+        let context = stream.context;
+        match stream.queue.front().map(|front| &front.work) {
+            Some(&Work::Wait(mark)) => {
+                self.hurry(mark);
+                self.is_done(mark)
+            }
+            Some(Work::Call { .. }) => !self.is_in_host_function(context),
+            _ => true,
         }
     }
 
@@ -333,19 +375,9 @@ impl Machine {
                     .0;
                 continue;
             };
-            let latency = self.simulation().latency;
-            let rest = if is_paused {
-                Duration::MAX
-            } else if stream.urgent >= front.sequence {
-                Duration::ZERO
-            } else {
-                // Nobody can wait for a stream that is gone, so what it was given does not rest for ever.
-                let latency = if stream.is_destroyed {
-                    latency.min(IDLE)
-                } else {
-                    latency
-                };
-                latency.saturating_sub(front.since.elapsed())
+            let rest = match is_paused {
+                true => Duration::MAX,
+                false => stream.rest(front, self.simulation().latency),
             };
             if rest == Duration::MAX {
                 state = wake.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -358,12 +390,9 @@ impl Machine {
                     .0;
                 continue;
             }
-            if let Work::Wait(mark) = front.work {
-                if !state.is_done(mark) {
-                    state.hurry(mark);
-                    state = self.progress(state);
-                    continue;
-                }
+            if !state.is_ready(handle) {
+                state = self.progress(state);
+                continue;
             }
             state = self.run_front(state, handle);
             idle_since = Instant::now();

@@ -27,6 +27,9 @@ pub(super) unsafe extern "C" fn cuDevicePrimaryCtxRetain(
         Named::Device(device),
         |machine, mut state| {
             let device = machine.device(device)?;
+            if let Some(code) = state.fault.filter(|_| !state.is_active(device)) {
+                return Err(machine.stopped(state, code));
+            }
             context?.set(raw(state.retain(device)))
         },
     )
@@ -56,10 +59,26 @@ pub(super) unsafe extern "C" fn cuDevicePrimaryCtxGetState(
         "cuDevicePrimaryCtxGetState",
         Named::Device(device),
         |machine, state| {
-            let found = &state.devices[machine.device(device)?];
+            let device = machine.device(device)?;
+            let found = &state.devices[device];
             let (flags, active) = (flags?, active?);
-            flags.set(0)?;
-            active.set(c_int::from(state.context(found.primary).is_ok()))
+            flags.set(found.flags)?;
+            active.set(c_int::from(state.is_active(device)))
+        },
+    )
+}
+
+pub(super) unsafe extern "C" fn cuDevicePrimaryCtxSetFlags(
+    device: CUdevice,
+    flags: c_uint,
+) -> CUresult {
+    call(
+        "cuDevicePrimaryCtxSetFlags",
+        Named::Device(device),
+        |machine, mut state| {
+            let device = machine.device(device)?;
+            state.devices[device].flags = flags;
+            Ok(())
         },
     )
 }
@@ -169,12 +188,17 @@ pub(super) unsafe extern "C" fn cuCtxGetId(context: CUcontext, id: *mut c_ulongl
     // SAFETY: null or valid for the call.
     let id = unsafe { Out::new(id) };
     let context = handle(context);
-    call("cuCtxGetId", Named::Handle(context), |_, state| {
+    call("cuCtxGetId", Named::Handle(context), |_, mut state| {
         let found = if context == Handle::NULL {
             state.current()
         } else {
             state.context(context)
         };
+        if context != Handle::NULL && found == Err(CUresult::INVALID_CONTEXT) {
+            state.violation(
+                "cuCtxGetId of something that never was a context: the real driver may crash",
+            );
+        }
         id?.set(found?.id)
     })
 }
@@ -194,6 +218,7 @@ pub(super) unsafe extern "C" fn cuCtxEnablePeerAccess(peer: CUcontext, flags: c_
         "cuCtxEnablePeerAccess",
         Named::Current,
         |machine, mut state| {
+            state.current()?;
             if flags != 0 {
                 return Err(CUresult::INVALID_VALUE);
             }

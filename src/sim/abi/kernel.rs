@@ -42,24 +42,28 @@ pub(super) unsafe extern "C" fn cuModuleLoadDataEx(
             }
             // SAFETY: an image that is not a binary ends with a NUL; a binary has one in its header.
             let text = unsafe { CStr::from_ptr(image.cast()) };
-            let newest = u32::try_from(machine.simulation().version / 1000 - 4).unwrap_or(0);
-            let (code, log) = match ptx::parse(text.to_bytes(), newest) {
-                Ok(entries) => {
-                    let made = state.add_module(context, entries);
-                    return module.set(CUmodule::from_ptr(made.as_ptr()));
-                }
-                Err(Refusal::NotPtx) => return Err(CUresult::INVALID_IMAGE),
-                Err(Refusal::TooNew { log }) => (CUresult::UNSUPPORTED_PTX_VERSION, log),
-                Err(Refusal::Wrong { log }) => (CUresult::INVALID_PTX, log),
-            };
+            let parsed = ptx::parse(text.to_bytes(), newest_ptx(machine.simulation().version));
+            let log = parsed.as_ref().err().map_or("", Refusal::log);
             // SAFETY: the caller passes `count` options and values, and a log buffer of the size that it gives.
-            unsafe { write_log(&log, count as usize, options, values) };
-            Err(code)
+            unsafe { write_log(log, count as usize, options, values) };
+            let entries = parsed.map_err(|refusal| match refusal {
+                Refusal::NotPtx => CUresult::INVALID_IMAGE,
+                Refusal::TooNew { .. } => CUresult::UNSUPPORTED_PTX_VERSION,
+                Refusal::Wrong { .. } => CUresult::INVALID_PTX,
+            })?;
+            let made = state.add_module(context, entries);
+            module.set(CUmodule::from_ptr(made.as_ptr()))
         },
     )
 }
 
-/// Writes the JIT's log where the options say, and how long it is.
+/// The newest PTX version that a driver of this CUDA version reads, major and minor.
+fn newest_ptx(version: c_int) -> (u32, u32) {
+    let number = |number: c_int| u32::try_from(number).unwrap_or(0);
+    (number(version / 1000 - 4), number(version % 1000 / 10))
+}
+
+/// Writes the JIT's log where the options say, and how many bytes that were: 0 for no log, or with the NUL.
 ///
 /// # Safety
 /// `options` and `values` have `count` elements each; the error log buffer has as many bytes as its size option says.
@@ -90,7 +94,11 @@ unsafe fn write_log(
     let to = unsafe { buffer.read() }.cast::<u8>();
     // SAFETY: one of `count` values. A size is passed in the pointer itself.
     let room = unsafe { size.read() }.addr() & c_uint::MAX as usize;
-    if to.is_null() || room == 0 {
+    if log.is_empty() {
+        // SAFETY: one of `count` values.
+        unsafe { size.write(ptr::null_mut()) };
+    }
+    if to.is_null() || room == 0 || log.is_empty() {
         return;
     }
     let used = log.len().min(room - 1);
@@ -100,8 +108,8 @@ unsafe fn write_log(
     let end = unsafe { to.add(used) };
     // SAFETY: as above, this is one of the buffer's bytes.
     unsafe { end.write(0) };
-    // SAFETY: one of `count` values; the driver returns the log's length in it.
-    unsafe { size.write(ptr::without_provenance_mut(used)) };
+    // SAFETY: one of `count` values; the driver returns in it what it wrote.
+    unsafe { size.write(ptr::without_provenance_mut(used + 1)) };
 }
 
 pub(super) unsafe extern "C" fn cuModuleUnload(module: CUmodule) -> CUresult {
@@ -128,9 +136,16 @@ pub(super) unsafe extern "C" fn cuModuleGetFunction(
             }
             // SAFETY: the caller passes a string that ends with a NUL.
             let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
+            if name.is_empty() {
+                return Err(CUresult::INVALID_VALUE);
+            }
             let function = function?;
-            let found = state.function_of(module, &name)?;
-            function.set(CUfunction::from_ptr(found.as_ptr()))
+            let found = state.function_of(module, &name);
+            if found.is_ok() || found == Err(CUresult::NOT_FOUND) {
+                let made = found.unwrap_or(Handle::NULL);
+                function.set(CUfunction::from_ptr(made.as_ptr()))?;
+            }
+            found.map(drop)
         },
     )
 }

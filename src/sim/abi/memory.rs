@@ -5,6 +5,7 @@
 
 use super::{Out, call};
 use crate::ffi::*;
+use crate::sim::context::Current;
 use crate::sim::memory::Pool;
 use crate::sim::registry::{Handle, Kind, Named};
 use crate::sim::work::{HostPointer, Work};
@@ -12,6 +13,10 @@ use std::collections::BTreeSet;
 use std::ffi::{c_int, c_uchar, c_uint, c_ushort, c_void};
 use std::slice;
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// Copies from pageable memory that are larger than this are not asynchronous at all. (Measured: 1 MiB returns at once, 16 MiB does
+/// not.)
+const STAGED_MAX: usize = 1 << 20;
 
 fn stream_handle(stream: CUstream) -> Handle {
     Handle::from_ptr(stream.as_ptr())
@@ -56,7 +61,10 @@ pub(super) unsafe extern "C" fn cuMemPoolCreate(
             {
                 return Err(CUresult::INVALID_VALUE);
             }
-            let (device, pool) = (machine.device(ordinal)?, pool?);
+            let device = machine
+                .device(ordinal)
+                .map_err(|_| CUresult::INVALID_VALUE)?;
+            let pool = pool?;
             let made = state.new_handle(Kind::Pool);
             let access = Arc::new(Mutex::new(BTreeSet::from([device])));
             state.pools.insert(
@@ -81,7 +89,7 @@ pub(super) unsafe extern "C" fn cuMemPoolDestroy(pool: CUmemoryPool) -> CUresult
             .pools
             .remove(&pool)
             .map(drop)
-            .ok_or(CUresult::INVALID_HANDLE)
+            .ok_or(CUresult::INVALID_VALUE)
     })
 }
 
@@ -95,7 +103,7 @@ pub(super) unsafe extern "C" fn cuMemPoolSetAttribute(
         "cuMemPoolSetAttribute",
         Named::Handle(pool),
         |_, mut state| {
-            let found = state.pools.get_mut(&pool).ok_or(CUresult::INVALID_HANDLE)?;
+            let found = state.pools.get_mut(&pool).ok_or(CUresult::INVALID_VALUE)?;
             if value.is_null() {
                 return Err(CUresult::INVALID_VALUE);
             }
@@ -166,7 +174,7 @@ pub(super) unsafe extern "C" fn cuMemPoolSetAccess(
         "cuMemPoolSetAccess",
         Named::Handle(pool),
         |machine, state| {
-            let found = state.pools.get(&pool).ok_or(CUresult::INVALID_HANDLE)?;
+            let found = state.pool(pool)?;
             if access.is_null() || count == 0 {
                 return Err(CUresult::INVALID_VALUE);
             }
@@ -217,10 +225,14 @@ pub(super) unsafe extern "C" fn cuMemAllocFromPoolAsync(
         Named::Handle(stream),
         |machine, mut state| {
             let (stream, address) = (state.stream(stream)?, address?);
-            let allocation = state.allocate_from(bytes, pool)?;
-            let base = allocation.base;
-            machine.enqueue(&mut state, stream, Work::Allocate(allocation))?;
-            address.set(base)
+            state.pool(pool)?;
+            if bytes == 0 {
+                return address.set(0);
+            }
+            let allocated = state.allocate_from(bytes, pool);
+            address.set(allocated.as_ref().map_or(0, |allocation| allocation.base))?;
+            machine.enqueue(&mut state, stream, Work::Allocate(allocated?))?;
+            Ok(())
         },
     )
 }
@@ -232,6 +244,9 @@ pub(super) unsafe extern "C" fn cuMemFreeAsync(address: CUdeviceptr, stream: CUs
         Named::Handle(stream),
         |machine, mut state| {
             let stream = state.stream(stream)?;
+            if address == 0 {
+                return Ok(());
+            }
             let allocation = state.allocation(address)?;
             machine.enqueue(&mut state, stream, Work::Free(Arc::clone(&allocation)))?;
             state.mark_freed(&allocation);
@@ -246,7 +261,9 @@ pub(super) unsafe extern "C" fn cuMemAlloc(address: *mut CUdeviceptr, bytes: usi
     call("cuMemAlloc", Named::Current, |_, mut state| {
         // Whatever context is current: that is the danger of the call.
         let (context, address) = (state.current()?, address?);
-        address.set(state.allocate_plain(bytes, context)?)
+        let allocated = state.allocate_plain(bytes, context);
+        address.set(allocated.unwrap_or(0))?;
+        allocated.map(drop)
     })
 }
 
@@ -255,7 +272,15 @@ pub(super) unsafe extern "C" fn cuMemFree(address: CUdeviceptr) -> CUresult {
         "cuMemFree",
         Named::Address(address),
         |machine, mut state| {
-            let allocation = state.allocation(address)?;
+            if address == 0 {
+                return Ok(());
+            }
+            let allocation = match state.allocation(address) {
+                Err(_) if state.seen_current() == Current::Dead => {
+                    return Err(CUresult::CONTEXT_IS_DESTROYED);
+                }
+                found => found?,
+            };
             state.mark_freed(&allocation);
             // Plain memory waits for the work of its context. Pool memory does not.
             for mark in allocation
@@ -318,15 +343,18 @@ pub(super) unsafe extern "C" fn cuMemcpyHtoDAsync(
         if bytes == 0 {
             return Ok(());
         }
-        let (_, device) = state.home(stream)?;
+        let (context, device) = state.home(stream)?;
         let to = state.place(to, bytes)?;
         state.may_copy(NAME, Some(device), &to)?;
         let from = HostPointer(from.cast_mut());
         if from.0.is_null() {
             return Err(CUresult::INVALID_VALUE);
         }
-        machine.enqueue(&mut state, stream, Work::FromHost { to, from, bytes })?;
-        Ok(())
+        let mark = machine.enqueue(&mut state, stream, Work::FromHost { to, from, bytes })?;
+        if bytes <= STAGED_MAX {
+            return Ok(());
+        }
+        machine.wait(state, mark)?.live(context)
     })
 }
 
@@ -461,7 +489,7 @@ pub(super) unsafe extern "C" fn cuMemcpyPeerAsync(
                 return Ok(());
             }
             let (to, from) = (state.place(to, bytes)?, state.place(from, bytes)?);
-            if [to.allocation.device, from.allocation.device] != devices {
+            if !to.allocation.admits(devices[0]) || !from.allocation.admits(devices[1]) {
                 return Err(CUresult::INVALID_VALUE);
             }
             machine.enqueue(&mut state, stream, Work::Copy { to, from, bytes })?;
@@ -518,7 +546,7 @@ fn fill(
         let (_, device) = state.home(stream)?;
         let is_aligned = to % pattern.len() as u64 == 0;
         let to = state.place(to, bytes)?;
-        if !is_aligned || to.allocation.device != device {
+        if !is_aligned || !to.allocation.admits(device) {
             return Err(CUresult::INVALID_VALUE);
         }
         machine.enqueue(

@@ -66,6 +66,7 @@ entry_points! {
     // What the crate does not call, for programs and tests that make raw calls. Later signatures are not simulated.
     more {
         cuDevicePrimaryCtxGetState from 7000 before 99_990;
+        cuDevicePrimaryCtxSetFlags from 11_000 before 99_990;
         cuDevicePrimaryCtxReset from 11_000 before 99_990;
         cuCtxCreate from 3020 before 11_040;
         cuCtxDestroy from 4000 before 99_990;

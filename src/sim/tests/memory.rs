@@ -58,12 +58,13 @@ fn copies_of_pool_memory_depend_on_the_current_context() {
         },
         flags: CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
     };
-    ok(cu!(program, cuMemPoolSetAccess, pool, &raw const access, 1));
-    ok(program.within(second, || copy(memory, stream)));
     assert_eq!(
         cu!(program, cuMemsetD8Async, memory, 0, 4, other),
         CUresult::INVALID_VALUE
     );
+    ok(cu!(program, cuMemPoolSetAccess, pool, &raw const access, 1));
+    ok(program.within(second, || copy(memory, stream)));
+    ok(cu!(program, cuMemsetD8Async, memory, 0, 4, other));
     assert_eq!(
         cu!(program, cuMemsetD8Async, memory, 0, 5, stream),
         CUresult::INVALID_VALUE

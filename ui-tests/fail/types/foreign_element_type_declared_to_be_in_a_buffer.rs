@@ -6,7 +6,7 @@
 //! Reads:   address and length of device memory are this crate's to vouch for, for every element type
 //! Fix:     a trait of one's own says what else a buffer is; bytes become elements on the host, with `bytemuck::cast_slice`
 
-use scoped_cuda::{Buffer, Context, Memory};
+use scoped_cuda::{Buffer, Context};
 
 struct Mine;
 
@@ -16,7 +16,7 @@ trait Described<'gpu, T> {
     fn as_raw(&self) -> u64;
 }
 
-impl<'gpu> Memory<'gpu, Mine> for Buffer<'gpu, u8> { // <-
+impl<'gpu> scoped_cuda::Memory<'gpu, Mine> for Buffer<'gpu, u8> { // <-
     fn context(&self) -> Context<'gpu> {
         Buffer::context(self)
     }

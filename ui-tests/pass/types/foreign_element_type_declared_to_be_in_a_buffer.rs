@@ -1,6 +1,6 @@
 //! Twin of `fail/types/foreign_element_type_declared_to_be_in_a_buffer.rs`.
 
-use scoped_cuda::{Buffer, Context, Memory};
+use scoped_cuda::{Buffer, Context};
 
 struct Mine;
 
