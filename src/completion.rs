@@ -59,6 +59,8 @@ struct Parked {
 pub(crate) struct Orphan {
     pub(crate) host: *mut c_void,
     pub(crate) device: CUdeviceptr,
+    /// The size of `device` in bytes.
+    pub(crate) bytes: usize,
     /// The stream in whose order `device` is freed.
     pub(crate) free_on: CUstream,
 }
@@ -82,7 +84,7 @@ impl Completion {
             return Progress::Failed(Failed::Stopped(error));
         }
         // SAFETY: the event lives until `Completions::close`.
-        match unsafe { calls::event_query_code(context.driver(), self.event) } {
+        match unsafe { calls::event_query(context.driver(), self.event) } {
             CUresult::SUCCESS => Progress::Done,
             CUresult::NOT_READY => Progress::Running,
             code => {
@@ -234,10 +236,11 @@ fn free(context: &ContextState, memory: Orphan) {
     let Orphan {
         host,
         device,
+        bytes,
         free_on,
     } = memory;
     // SAFETY: owned, and the copy has stopped (C6).
     context.tear_down(|driver| unsafe { calls::mem_free_host(driver, host) });
     // SAFETY: as above; the stream is the context's own, which outlives this.
-    context.tear_down(|driver| unsafe { calls::mem_free_async(driver, device, free_on) });
+    context.tear_down(|_| unsafe { context.free(device, bytes, free_on) });
 }

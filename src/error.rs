@@ -1,6 +1,7 @@
 //! What can go wrong: one enum, and a newtype over the driver's result codes.
 
 use crate::ffi::{CUresult, Symbol};
+use crate::memory::{Extent, HostLayout};
 use std::fmt;
 use std::time::Duration;
 
@@ -182,6 +183,36 @@ pub enum Error {
         source_len: usize,
         /// Elements in the destination.
         destination_len: usize,
+    },
+
+    /// Source and destination of a copy of rows have different extents.
+    #[error("the source has {source_extent} elements, the destination {destination_extent}")]
+    ExtentMismatch {
+        /// Extent of the source.
+        source_extent: Extent,
+        /// Extent of the destination.
+        destination_extent: Extent,
+    },
+
+    /// Rows in host memory would share elements.
+    #[error(
+        "a box of {extent} elements cannot have rows {} elements and slices {} rows apart: they would overlap",
+        layout.row_stride, layout.slice_rows
+    )]
+    RowsOverlap {
+        /// The box.
+        extent: Extent,
+        /// The layout asked for.
+        layout: HostLayout,
+    },
+
+    /// Rows lie further apart than the device copies.
+    #[error("rows are {bytes} bytes apart: this device copies rows that are at most {limit} apart")]
+    PitchTooLarge {
+        /// Bytes from one row to the next.
+        bytes: usize,
+        /// The device's limit in bytes.
+        limit: usize,
     },
 
     /// A range does not lie within the memory it was asked of.

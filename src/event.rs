@@ -83,7 +83,7 @@ impl<'ctx> Event<'ctx> {
     pub fn is_complete(&self) -> Result<bool> {
         let state = self.recorded()?;
         // SAFETY: the event is live, and so is its context, as was just asked.
-        unsafe { calls::event_query(state.driver(), self.raw) }
+        unsafe { calls::event_is_complete(state.driver(), self.raw) }
     }
 
     /// Keeps the calling thread until the work before the last record is done (`cuEventSynchronize`).

@@ -34,8 +34,10 @@ pub use kernel::{
     Arg, Args, In, InOut, Kernel, LaunchConfig, Module, Out, Param, Parameter, Params,
 };
 pub use memory::{
-    Advice, Buffer, ChunksMut, Element, Fill, HandOver, ManagedBuffer, Memory, MemoryMut,
-    MemoryUsage, Ordered, PinnedBuffer, Readable, Side, Slice, SliceMut,
+    Advice, Axis, Buffer, ChunksMut, Element, Extent, Fill, HandOver, HostLayout, HostRows,
+    HostRowsMut, ManagedBuffer, Memory, MemoryMut, MemoryUsage, Ordered, PinnedBuffer, Pitched,
+    PitchedMemory, PitchedMemoryMut, PitchedSlice, PitchedSliceMut, Readable, ReadableRows,
+    RowSource, RowTarget, Rows, Side, Slice, SliceMut,
 };
 pub use pending::{Pending, Refused};
 pub use scope::{Scope, ScopedStream, scope, try_scope};

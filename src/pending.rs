@@ -238,10 +238,12 @@ impl<'ctx, T> Pending<'ctx, T> {
     }
 
     fn park(&self, completion: Completion, (host, device): Sides<'ctx, T>) {
+        let bytes = device.size_bytes();
         let (address, free_on) = device.into_raw();
         let memory = Orphan {
             host: host.into_raw().cast(),
             device: address,
+            bytes,
             free_on,
         };
         let state = self.context.state();

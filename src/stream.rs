@@ -103,10 +103,19 @@ impl<'ctx> Stream<'ctx> {
 
     /// Whether everything that the stream was given is done (`cuStreamQuery`). Does not wait.
     ///
-    /// That of a stream which other threads use may have changed when it returns. Memory stays lent whatever it says.
+    /// The answer about a stream that other threads use may be out of date when it arrives. Memory stays lent whatever it is.
     ///
     /// # Errors
     /// [`Error::ContextLost`], or what the driver returns: a fault of the work, for example.
+    ///
+    /// ```
+    /// # use scoped_cuda::{Driver, sim::Simulation};
+    /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
+    /// let stream = ctx.stream()?;
+    /// assert!(stream.is_idle()?); // always so outside scopes
+    /// # Ok(()) })?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
     pub fn is_idle(&self) -> Result<bool> {
         let state = self.context.state();
         state.not_lost()?;

@@ -53,11 +53,11 @@ pub(crate) fn wait_event(context: &ContextState, event: CUevent) -> Result<(), F
     context.not_lost().map_err(Failed::Stopped)?;
     let driver = context.driver();
     // SAFETY: `event` is live (the callers' promise).
-    let Err(code) = (unsafe { calls::event_synchronize_code(driver, event) }) else {
+    let Err(code) = (unsafe { calls::event_synchronize_regardless(driver, event) }) else {
         return Ok(());
     };
     // SAFETY: as above.
-    let stopped = has_stopped(code, || unsafe { calls::event_query_code(driver, event) });
+    let stopped = has_stopped(code, || unsafe { calls::event_query(driver, event) });
     let error = work_failed(context, code, "cuEventSynchronize");
     Err(match stopped {
         Ok(()) => Failed::Stopped(error),

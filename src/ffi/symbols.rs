@@ -155,6 +155,12 @@ symbols! {
     cuMemFree                   3020  required any (address: CUdeviceptr);
     cuMemPrefetchAsync          8000  optional own (address: CUdeviceptr, bytes: usize, device: CUdevice, stream: CUstream);
     cuMemAdvise                 8000  optional own (address: CUdeviceptr, bytes: usize, advice: CUmem_advise, device: CUdevice);
+    // memory in rows
+    cuMemcpy2DAsync             3020  required own (copy: *const CUDA_MEMCPY2D, stream: CUstream);
+    cuMemcpy3DAsync             3020  required own (copy: *const CUDA_MEMCPY3D, stream: CUstream);
+    cuMemsetD2D8Async           3020  required own (to: CUdeviceptr, pitch: usize, value: c_uchar, width: usize, height: usize, stream: CUstream);
+    cuMemsetD2D16Async          3020  required own (to: CUdeviceptr, pitch: usize, value: c_ushort, width: usize, height: usize, stream: CUstream);
+    cuMemsetD2D32Async          3020  required own (to: CUdeviceptr, pitch: usize, value: c_uint, width: usize, height: usize, stream: CUstream);
     // streams, events and host functions
     cuStreamCreate              2000  required own (stream: *mut CUstream, flags: c_uint);
     cuStreamCreateWithPriority  5050  required own (stream: *mut CUstream, flags: c_uint, priority: c_int);

@@ -25,6 +25,8 @@ pub type CUfunction_attribute = c_uint;
 pub type CUmemPool_attribute = c_uint;
 /// What `cuMemAdvise` is told.
 pub type CUmem_advise = c_uint;
+/// Which kind of memory a strided copy means: `CU_MEMORYTYPE_*`.
+pub type CUmemorytype = c_uint;
 /// An option of `cuModuleLoadDataEx`.
 pub type CUjit_option = c_uint;
 /// What `cuGetProcAddress_v2` found.
@@ -78,6 +80,8 @@ handles! {
     CUfunction;
     /// A memory pool.
     CUmemoryPool;
+    /// An array in the layout of textures. The crate passes none.
+    CUarray;
 }
 
 /// 16 bytes that identify a device.
@@ -128,6 +132,104 @@ pub struct CUmemAccessDesc {
     pub flags: c_uint,
 }
 
+/// A copy of rows that lie a pitch apart.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct CUDA_MEMCPY2D {
+    /// First byte in each row of the source.
+    pub srcXInBytes: usize,
+    /// First row of the source.
+    pub srcY: usize,
+    /// `CU_MEMORYTYPE_*`.
+    pub srcMemoryType: CUmemorytype,
+    /// The source, for [`CU_MEMORYTYPE_HOST`].
+    pub srcHost: *const c_void,
+    /// The source, for [`CU_MEMORYTYPE_DEVICE`].
+    pub srcDevice: CUdeviceptr,
+    /// The source, for arrays.
+    pub srcArray: CUarray,
+    /// Bytes from one row of the source to the next.
+    pub srcPitch: usize,
+    /// First byte in each row of the destination.
+    pub dstXInBytes: usize,
+    /// First row of the destination.
+    pub dstY: usize,
+    /// `CU_MEMORYTYPE_*`.
+    pub dstMemoryType: CUmemorytype,
+    /// The destination, for [`CU_MEMORYTYPE_HOST`].
+    pub dstHost: *mut c_void,
+    /// The destination, for [`CU_MEMORYTYPE_DEVICE`].
+    pub dstDevice: CUdeviceptr,
+    /// The destination, for arrays.
+    pub dstArray: CUarray,
+    /// Bytes from one row of the destination to the next.
+    pub dstPitch: usize,
+    /// Bytes of a row that are copied.
+    pub WidthInBytes: usize,
+    /// Rows that are copied.
+    pub Height: usize,
+}
+
+/// A copy of slices of rows.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct CUDA_MEMCPY3D {
+    /// First byte in each row of the source.
+    pub srcXInBytes: usize,
+    /// First row in each slice of the source.
+    pub srcY: usize,
+    /// First slice of the source.
+    pub srcZ: usize,
+    /// Level of detail; 0.
+    pub srcLOD: usize,
+    /// `CU_MEMORYTYPE_*`.
+    pub srcMemoryType: CUmemorytype,
+    /// The source, for [`CU_MEMORYTYPE_HOST`].
+    pub srcHost: *const c_void,
+    /// The source, for [`CU_MEMORYTYPE_DEVICE`].
+    pub srcDevice: CUdeviceptr,
+    /// The source, for arrays.
+    pub srcArray: CUarray,
+    /// Null.
+    pub reserved0: *mut c_void,
+    /// Bytes from one row of the source to the next.
+    pub srcPitch: usize,
+    /// Rows from one slice of the source to the next.
+    pub srcHeight: usize,
+    /// First byte in each row of the destination.
+    pub dstXInBytes: usize,
+    /// First row in each slice of the destination.
+    pub dstY: usize,
+    /// First slice of the destination.
+    pub dstZ: usize,
+    /// Level of detail; 0.
+    pub dstLOD: usize,
+    /// `CU_MEMORYTYPE_*`.
+    pub dstMemoryType: CUmemorytype,
+    /// The destination, for [`CU_MEMORYTYPE_HOST`].
+    pub dstHost: *mut c_void,
+    /// The destination, for [`CU_MEMORYTYPE_DEVICE`].
+    pub dstDevice: CUdeviceptr,
+    /// The destination, for arrays.
+    pub dstArray: CUarray,
+    /// Null.
+    pub reserved1: *mut c_void,
+    /// Bytes from one row of the destination to the next.
+    pub dstPitch: usize,
+    /// Rows from one slice of the destination to the next.
+    pub dstHeight: usize,
+    /// Bytes of a row that are copied.
+    pub WidthInBytes: usize,
+    /// Rows of a slice that are copied.
+    pub Height: usize,
+    /// Slices that are copied.
+    pub Depth: usize,
+}
+
+/// `CUmemorytype`: host memory.
+pub const CU_MEMORYTYPE_HOST: CUmemorytype = 1;
+/// `CUmemorytype`: device memory.
+pub const CU_MEMORYTYPE_DEVICE: CUmemorytype = 2;
 /// `CUmemAllocationType`: ordinary device memory.
 pub const CU_MEM_ALLOCATION_TYPE_PINNED: c_uint = 1;
 /// `CUmemLocationType`: a device ordinal follows.

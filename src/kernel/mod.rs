@@ -6,6 +6,7 @@ mod function;
 mod module;
 mod params;
 
+pub(crate) use args::seal;
 pub use args::{Arg, Args};
 pub use config::LaunchConfig;
 pub use function::Kernel;

@@ -7,6 +7,7 @@ mod fill;
 mod managed;
 mod ordered;
 mod pinned;
+mod pitched;
 mod pool;
 mod registered;
 mod scoped;
@@ -20,6 +21,10 @@ pub(crate) use fill::Pattern;
 pub use managed::{Advice, ManagedBuffer, Side};
 pub use ordered::{HandOver, Ordered, Readable};
 pub use pinned::PinnedBuffer;
+pub use pitched::{
+    Axis, Extent, HostLayout, HostRows, HostRowsMut, Pitched, PitchedMemory, PitchedMemoryMut,
+    PitchedSlice, PitchedSliceMut, ReadableRows, RowSource, RowTarget, Rows,
+};
 pub use pool::MemoryUsage;
 pub(crate) use pool::Pool;
 pub use view::{Slice, SliceMut};
@@ -67,6 +72,10 @@ pub(crate) mod sealed {
     /// The same for a trait with a type parameter: without `T` here, another crate could implement it for a type of this crate and an
     /// element type of its own, which the orphan rule allows.
     pub trait SealedFor<T> {}
+
+    /// In the signature of a method, keeps other crates from implementing its trait for anything: they cannot name it.
+    #[derive(Clone, Copy)]
+    pub struct Token;
 }
 
 /// The size of `len` elements in bytes, if an address can count them.

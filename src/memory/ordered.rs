@@ -33,6 +33,10 @@ impl<'s, B> Ordered<'s, B> {
         self.memory
     }
 
+    pub(crate) fn brand(&self) -> Id<'s> {
+        self.brand
+    }
+
     pub(crate) fn memory(&self) -> &B {
         &self.memory
     }

@@ -199,6 +199,15 @@ impl Context<'_> {
     ///
     /// # Errors
     /// What the driver returns.
+    ///
+    /// ```
+    /// # use scoped_cuda::{Driver, sim::Simulation};
+    /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
+    /// drop(ctx.zeros::<u8>(100 << 20)?); // 100 MiB, which the pool keeps
+    /// ctx.trim_memory(0)?; // for other programs
+    /// # Ok(()) })?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
     pub fn trim_memory(self, keep: usize) -> Result<()> {
         // SAFETY: the pool lives as long as the context (C1).
         unsafe { calls::mem_pool_trim_to(self.driver(), self.state().pool().raw, keep) }

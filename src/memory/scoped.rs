@@ -56,6 +56,21 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns; the memory is freed then.
+    ///
+    /// ```
+    /// # use scoped_cuda::{Driver, sim::Simulation};
+    /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
+    /// let stream = ctx.stream()?;
+    /// let (host, mut back) = ([1u32, 2, 3], [0; 3]);
+    /// stream.scope(|s| {
+    ///     let memory = s.uninit(3)?; // nothing can read it yet
+    ///     let memory = s.write_init(&host, memory)?;
+    ///     s.read(&memory, &mut back)
+    /// })?;
+    /// assert_eq!(back, host);
+    /// # Ok(()) })?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
     pub fn write_init<T: Element>(
         self,
         source: &'scope [T],

@@ -28,6 +28,7 @@ mod machine;
 mod memory;
 mod ptx;
 mod registry;
+mod rows;
 mod stream;
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@ use super::kernel::Launch;
 use super::machine::Machine;
 use super::memory::{Allocation, Place};
 use super::registry::callback;
+use super::rows::{Shape, Side};
 use super::stream::Mark;
 use crate::ffi::CUhostFn;
 use std::ffi::c_void;
@@ -46,6 +47,17 @@ pub(super) enum Work {
         to: Place,
         pattern: Vec<u8>,
         count: usize,
+    },
+    CopyRows {
+        to: Side,
+        from: Side,
+        shape: Shape,
+    },
+    /// Each row full of `pattern`.
+    FillRows {
+        to: Side,
+        pattern: Vec<u8>,
+        shape: Shape,
     },
     Launch(Launch),
     Call {
@@ -99,6 +111,12 @@ impl Work {
                     filled += more;
                 }
             }),
+            // By way of a vector too.
+            Self::CopyRows { to, from, shape } => to.scatter(*shape, &from.gather(*shape)?),
+            Self::FillRows { to, pattern, shape } => {
+                let elements = shape.width * shape.height / pattern.len();
+                to.scatter(*shape, &pattern.repeat(elements))
+            }
             Self::Launch(launch) => launch.run(machine),
             Self::Call { function, data } => {
                 // SAFETY: the caller of cuLaunchHostFunc promised that the function may be called once with its data.

@@ -79,7 +79,8 @@ pub(crate) fn struct_mismatches(header: &Header, name: &str, rust: &Struct) -> V
             "{name}: header size and alignment, then the crate's: {sizes:?}"
         ));
     }
-    // Field by field, and all of both: no hole and no overlap, so that a field that either side leaves out shows.
+    // Field by field, and all of both: no hole but what aligns the next field, and no overlap, so that a field that either side leaves
+    // out shows.
     let mut c_fields = c.fields.iter();
     let mut end = 0;
     for field in &rust.fields {
@@ -88,7 +89,7 @@ pub(crate) fn struct_mismatches(header: &Header, name: &str, rust: &Struct) -> V
         for part in field.name.split(' ') {
             let Some(c) = c_fields
                 .next()
-                .filter(|c| c.name == part && c.offset == end)
+                .filter(|c| c.name == part && c.offset == aligned(end, c))
             else {
                 mismatches.push(format!("{name}: at byte {end} the header has no `{part}`"));
                 return mismatches;
@@ -115,6 +116,14 @@ pub(crate) fn struct_mismatches(header: &Header, name: &str, rust: &Struct) -> V
         ));
     }
     mismatches
+}
+
+/// Where a field that comes next after byte `end` starts: numbers and pointers are aligned to their size.
+fn aligned(end: usize, field: &Field) -> usize {
+    match field.kind {
+        "signed" | "unsigned" | "pointer" => end.next_multiple_of(field.size),
+        _ => end,
+    }
 }
 
 pub(crate) fn value_mismatches(

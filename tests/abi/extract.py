@@ -28,6 +28,15 @@ STRUCTS = {
         "allocType", "handleTypes", "location", "win32SecurityAttributes", "maxSize", "usage", "gpuDirectRDMACapable", "reserved",
     ],
     "CUmemAccessDesc": ["location", "flags"],
+    "CUDA_MEMCPY2D": [
+        "srcXInBytes", "srcY", "srcMemoryType", "srcHost", "srcDevice", "srcArray", "srcPitch", "dstXInBytes", "dstY",
+        "dstMemoryType", "dstHost", "dstDevice", "dstArray", "dstPitch", "WidthInBytes", "Height",
+    ],
+    "CUDA_MEMCPY3D": [
+        "srcXInBytes", "srcY", "srcZ", "srcLOD", "srcMemoryType", "srcHost", "srcDevice", "srcArray", "reserved0", "srcPitch",
+        "srcHeight", "dstXInBytes", "dstY", "dstZ", "dstLOD", "dstMemoryType", "dstHost", "dstDevice", "dstArray",
+        "reserved1", "dstPitch", "dstHeight", "WidthInBytes", "Height", "Depth",
+    ],
 }  # fmt: skip
 
 HERE = pathlib.Path(__file__).resolve().parent

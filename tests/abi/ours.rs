@@ -24,6 +24,7 @@ pub(crate) fn rust_types() -> Vec<(&'static str, Type)> {
         rust_type("CUfunction_attribute", identity::<CUfunction_attribute>),
         rust_type("CUmemPool_attribute", identity::<CUmemPool_attribute>),
         rust_type("CUmem_advise", identity::<CUmem_advise>),
+        rust_type("CUmemorytype", identity::<CUmemorytype>),
         rust_type("CUjit_option", identity::<CUjit_option>),
         rust_type(
             "CUdriverProcAddressQueryResult",
@@ -36,6 +37,7 @@ pub(crate) fn rust_types() -> Vec<(&'static str, Type)> {
         rust_type("CUmodule", CUmodule::as_ptr),
         rust_type("CUfunction", CUfunction::as_ptr),
         rust_type("CUmemoryPool", CUmemoryPool::as_ptr),
+        rust_type("CUarray", CUarray::as_ptr),
     ]
 }
 
@@ -75,6 +77,12 @@ impl Kind for usize {
     const KIND: &'static str = "unsigned";
 }
 impl Kind for *mut c_void {
+    const KIND: &'static str = "pointer";
+}
+impl Kind for *const c_void {
+    const KIND: &'static str = "pointer";
+}
+impl Kind for CUarray {
     const KIND: &'static str = "pointer";
 }
 impl Kind for CUhostFn {
@@ -120,6 +128,51 @@ pub(crate) fn rust_structs() -> Vec<(&'static str, Struct)> {
             location: "location",
             flags: "flags"
         }),
+        rust_struct!(CUDA_MEMCPY2D {
+            srcXInBytes: "srcXInBytes",
+            srcY: "srcY",
+            srcMemoryType: "srcMemoryType",
+            srcHost: "srcHost",
+            srcDevice: "srcDevice",
+            srcArray: "srcArray",
+            srcPitch: "srcPitch",
+            dstXInBytes: "dstXInBytes",
+            dstY: "dstY",
+            dstMemoryType: "dstMemoryType",
+            dstHost: "dstHost",
+            dstDevice: "dstDevice",
+            dstArray: "dstArray",
+            dstPitch: "dstPitch",
+            WidthInBytes: "WidthInBytes",
+            Height: "Height",
+        }),
+        rust_struct!(CUDA_MEMCPY3D {
+            srcXInBytes: "srcXInBytes",
+            srcY: "srcY",
+            srcZ: "srcZ",
+            srcLOD: "srcLOD",
+            srcMemoryType: "srcMemoryType",
+            srcHost: "srcHost",
+            srcDevice: "srcDevice",
+            srcArray: "srcArray",
+            reserved0: "reserved0",
+            srcPitch: "srcPitch",
+            srcHeight: "srcHeight",
+            dstXInBytes: "dstXInBytes",
+            dstY: "dstY",
+            dstZ: "dstZ",
+            dstLOD: "dstLOD",
+            dstMemoryType: "dstMemoryType",
+            dstHost: "dstHost",
+            dstDevice: "dstDevice",
+            dstArray: "dstArray",
+            reserved1: "reserved1",
+            dstPitch: "dstPitch",
+            dstHeight: "dstHeight",
+            WidthInBytes: "WidthInBytes",
+            Height: "Height",
+            Depth: "Depth",
+        }),
     ]
 }
 
@@ -139,6 +192,8 @@ pub(crate) fn rust_constants() -> Vec<(&'static str, u32)> {
         ($($name:ident),* $(,)?) => { vec![$((stringify!($name), $name)),*] };
     }
     constants![
+        CU_MEMORYTYPE_HOST,
+        CU_MEMORYTYPE_DEVICE,
         CU_MEM_ALLOCATION_TYPE_PINNED,
         CU_MEM_LOCATION_TYPE_DEVICE,
         CU_MEM_ACCESS_FLAGS_PROT_READWRITE,

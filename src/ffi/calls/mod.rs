@@ -8,6 +8,7 @@ mod device;
 mod host;
 mod kernel;
 mod memory;
+mod rows;
 mod stream;
 
 pub(crate) use context::*;
@@ -15,6 +16,7 @@ pub(crate) use device::*;
 pub(crate) use host::*;
 pub(crate) use kernel::*;
 pub(crate) use memory::*;
+pub(crate) use rows::*;
 pub(crate) use stream::*;
 
 use crate::driver::Driver;

@@ -124,7 +124,7 @@ pub(crate) unsafe fn event_record(driver: Driver, event: CUevent, stream: CUstre
 ///
 /// # Safety
 /// `event` is live.
-pub(crate) unsafe fn event_query(driver: Driver, event: CUevent) -> Result<bool> {
+pub(crate) unsafe fn event_is_complete(driver: Driver, event: CUevent) -> Result<bool> {
     // SAFETY: the caller's promise.
     driver.ask("cuEventQuery", |s| unsafe { (s.cuEventQuery)(event) })
 }
@@ -161,7 +161,7 @@ pub(crate) unsafe fn event_elapsed_time(
 ///
 /// # Safety
 /// `event` is live.
-pub(crate) unsafe fn event_query_code(driver: Driver, event: CUevent) -> CUresult {
+pub(crate) unsafe fn event_query(driver: Driver, event: CUevent) -> CUresult {
     // SAFETY: the caller's promise.
     unsafe { (driver.symbols().cuEventQuery)(event) }
 }
@@ -170,7 +170,7 @@ pub(crate) unsafe fn event_query_code(driver: Driver, event: CUevent) -> CUresul
 ///
 /// # Safety
 /// `event` is live.
-pub(crate) unsafe fn event_synchronize_code(
+pub(crate) unsafe fn event_synchronize_regardless(
     driver: Driver,
     event: CUevent,
 ) -> Result<(), CUresult> {

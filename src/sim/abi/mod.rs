@@ -11,6 +11,7 @@ mod driver_device;
 mod host;
 mod kernel;
 mod memory;
+mod rows;
 mod stream;
 
 use super::machine::{Machine, Outcome, State};
@@ -25,6 +26,7 @@ use driver_device::*;
 use host::*;
 use kernel::*;
 use memory::*;
+use rows::*;
 use stream::*;
 
 macro_rules! entry_points {
@@ -60,9 +62,9 @@ entry_points! {
         cuMemAllocFromPoolAsync cuMemFreeAsync
         cuMemcpyHtoDAsync cuMemcpyDtoHAsync cuMemcpyDtoDAsync cuMemcpyPeerAsync
         cuMemsetD8Async cuMemsetD16Async cuMemsetD32Async
+        cuMemcpy2DAsync cuMemcpy3DAsync cuMemsetD2D8Async cuMemsetD2D16Async cuMemsetD2D32Async
         cuStreamCreate cuStreamCreateWithPriority cuStreamDestroy cuStreamSynchronize cuStreamQuery cuStreamWaitEvent
-        cuEventCreate cuEventDestroy cuEventRecord cuEventQuery cuEventSynchronize cuEventElapsedTime
-        cuLaunchHostFunc
+        cuEventCreate cuEventDestroy cuEventRecord cuEventQuery cuEventSynchronize cuEventElapsedTime cuLaunchHostFunc
         cuMemHostAlloc cuMemFreeHost cuMemHostGetDevicePointer cuMemHostRegister cuMemHostUnregister
         cuMemAllocManaged cuMemFree
         cuModuleLoadDataEx cuModuleUnload cuModuleGetFunction cuFuncGetAttribute cuLaunchKernel

@@ -167,6 +167,130 @@ fn pool_memory_that_nobody_frees_is_still_there_after_its_context() {
 }
 
 #[test]
+fn rows_are_copied_and_nothing_between_them() {
+    let program = patient();
+    let (first, second) = (program.retain(0), program.retain(1));
+    let stream = program.stream(first);
+    let memory = program.allocate(program.pool(0), stream, 24);
+    ok(cu!(program, cuMemsetD8Async, memory, 0, 24, stream));
+    let mut host: [u8; 24] = std::array::from_fn(|i| i as u8);
+    let pointer: *mut c_void = (&raw mut host).cast();
+    // Two slices of two rows of two bytes, from the second row and byte of the host's on.
+    let copy = CUDA_MEMCPY3D {
+        srcXInBytes: 1,
+        srcY: 1,
+        srcZ: 0,
+        srcLOD: 0,
+        srcMemoryType: CU_MEMORYTYPE_HOST,
+        srcHost: pointer,
+        srcDevice: 0,
+        srcArray: CUarray::NULL,
+        reserved0: std::ptr::null_mut(),
+        srcPitch: 4,
+        srcHeight: 3,
+        dstXInBytes: 0,
+        dstY: 0,
+        dstZ: 0,
+        dstLOD: 0,
+        dstMemoryType: CU_MEMORYTYPE_DEVICE,
+        dstHost: std::ptr::null_mut(),
+        dstDevice: memory,
+        dstArray: CUarray::NULL,
+        reserved1: std::ptr::null_mut(),
+        dstPitch: 5,
+        dstHeight: 2,
+        WidthInBytes: 2,
+        Height: 2,
+        Depth: 2,
+    };
+    ok(cu!(program, cuMemcpy3DAsync, &raw const copy, stream));
+    ok(program.sync(stream));
+    let back = CUDA_MEMCPY2D {
+        srcXInBytes: 0,
+        srcY: 1,
+        srcMemoryType: CU_MEMORYTYPE_DEVICE,
+        srcHost: std::ptr::null(),
+        srcDevice: memory,
+        srcArray: CUarray::NULL,
+        srcPitch: 5,
+        dstXInBytes: 0,
+        dstY: 0,
+        dstMemoryType: CU_MEMORYTYPE_HOST,
+        dstHost: pointer,
+        dstDevice: 0,
+        dstArray: CUarray::NULL,
+        dstPitch: 3,
+        WidthInBytes: 3,
+        Height: 3,
+    };
+    ok(cu!(program, cuMemcpy2DAsync, &raw const back, stream));
+    assert_eq!(host[..10], [9, 10, 0, 17, 18, 0, 21, 22, 0, 9]);
+    ok(cu!(
+        program,
+        cuMemsetD2D16Async,
+        memory,
+        8,
+        0x0101,
+        1,
+        3,
+        stream
+    ));
+    let refused = [
+        CUDA_MEMCPY2D {
+            srcPitch: 2,
+            ..back
+        }, // rows overlap
+        CUDA_MEMCPY2D {
+            dstPitch: 1 << 31,
+            ..back
+        }, // more than the attribute allows
+        CUDA_MEMCPY2D {
+            Height: 5,
+            srcPitch: 5,
+            ..back
+        }, // past the end
+        CUDA_MEMCPY2D {
+            dstHost: std::ptr::null_mut(),
+            ..back
+        },
+        CUDA_MEMCPY2D {
+            dstMemoryType: 9,
+            ..back
+        },
+        CUDA_MEMCPY2D {
+            srcDevice: memory + 24,
+            ..back
+        },
+    ];
+    for copy in refused {
+        let refused = cu!(program, cuMemcpy2DAsync, &raw const copy, stream);
+        assert_eq!(refused, CUresult::INVALID_VALUE, "{copy:?}");
+    }
+    let within = |copy: &CUDA_MEMCPY2D| cu!(program, cuMemcpy2DAsync, &raw const *copy, stream);
+    assert_eq!(
+        program.within(second, || within(&back)),
+        CUresult::INVALID_VALUE
+    );
+    let fill = |pitch, height| {
+        cu!(
+            program,
+            cuMemsetD2D16Async,
+            memory,
+            pitch,
+            0,
+            2,
+            height,
+            stream
+        )
+    };
+    assert_eq!(fill(3, 2), CUresult::INVALID_VALUE, "not aligned");
+    assert_eq!(fill(2, 2), CUresult::INVALID_VALUE, "rows overlap");
+    assert_eq!(fill(8, 4), CUresult::INVALID_VALUE, "past the end");
+    ok(program.sync(stream));
+    assert!(program.machine.violations().is_empty());
+}
+
+#[test]
 fn a_pool_keeps_what_is_freed_until_it_is_trimmed() {
     const PIECE: u64 = 32 << 20;
     let program = patient();

@@ -1,0 +1,96 @@
+//! Rows as arguments of a kernel.
+
+use super::{PitchedMemoryMut, ReadableRows};
+use crate::ffi::CUdeviceptr;
+use crate::kernel::{Arg, In, InOut, Out, Param, seal};
+use crate::memory::Ordered;
+use crate::memory::sealed::Token;
+use bytemuck::Pod;
+use std::marker::PhantomData;
+
+/// In the type of a kernel parameter, says that rows are meant: `In<Rows<f32>>` is a pointer to the first element of rows whose pitch the
+/// kernel is told in another parameter.
+///
+/// | parameter | argument |
+/// |---|---|
+/// | `In<Rows<T>>` | `&Ordered` of the stream, `&Pitched` or `PitchedSlice` at rest that outlives the scope |
+/// | `Out<Rows<T>>`, `InOut<Rows<T>>` | `&mut Ordered` of the stream |
+///
+/// A kernel that expects rows is not given a [`Buffer`](crate::Buffer), and one that expects elements without gaps is not given rows. The
+/// elements that it may touch, in the words of [`launch`](crate::ScopedStream::launch), are those in the argument's
+/// [`extent`](crate::PitchedSlice::extent), not what lies between the rows.
+///
+/// ```
+/// # use scoped_cuda::{Driver, Extent, InOut, LaunchConfig, Rows, sim::Simulation};
+/// # let driver = Driver::simulated(Simulation::default())?;
+/// # driver.machine().unwrap().kernel("clear_column", |call| {
+/// #     let (pitch, height) = (call.scalar::<u64>(1) as usize, call.scalar::<u32>(2) as usize);
+/// #     call.update::<f32>(0, |x| (0..height).for_each(|y| x[y * pitch / 4] = 0.0));
+/// # });
+/// # let ptx = ".version 8.0\n.target sm_80\n.address_size 64\n
+/// #     .visible .entry clear_column(.param .u64 rows, .param .u64 pitch, .param .u32 height) { ret; }";
+/// # driver.with_device(0, |ctx| {
+/// let clear = ctx.load_ptx(ptx)?.kernel::<(InOut<Rows<f32>>, u64, u32)>("clear_column")?;
+/// let mut image = ctx.upload_pitched(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], Extent::new(3, 2))?;
+/// let (stream, pitch) = (ctx.stream()?, image.pitch_bytes() as u64);
+/// stream.scope(|s| {
+///     let mut image = s.lend_pitched(&mut image);
+///     let mut column = image.region_mut(1..2, .., ..)?;
+///     // SAFETY: `clear_column` writes the first element of each row; the column has 2 rows that are `pitch` bytes apart.
+///     unsafe { s.launch(&clear, LaunchConfig::for_elements(2), (&mut column, pitch, 2)) }
+/// })?;
+/// assert_eq!(image.to_vec()?, [1.0, 0.0, 3.0, 4.0, 0.0, 6.0]);
+/// # Ok(()) })?;
+/// # Ok::<(), scoped_cuda::Error>(())
+/// ```
+pub struct Rows<T>(PhantomData<fn(T)>);
+
+#[diagnostic::do_not_recommend]
+impl<T: Pod> Param for In<Rows<T>> {
+    const SIZE: usize = size_of::<CUdeviceptr>();
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Pod> Param for Out<Rows<T>> {
+    const SIZE: usize = size_of::<CUdeviceptr>();
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Pod> Param for InOut<Rows<T>> {
+    const SIZE: usize = size_of::<CUdeviceptr>();
+}
+
+impl<'s, 'scope, 'ctx, T: Pod, A: ReadableRows<'s, 'scope, 'ctx, T>>
+    Arg<'s, 'scope, 'ctx, In<Rows<T>>> for A
+{
+    type Value = CUdeviceptr;
+
+    #[inline]
+    fn value(self, _: seal::Token) -> CUdeviceptr {
+        self.rows(Token).as_raw()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<'s, 'scope, 'ctx, T: Pod, B: PitchedMemoryMut<'ctx, T>> Arg<'s, 'scope, 'ctx, Out<Rows<T>>>
+    for &mut Ordered<'s, B>
+{
+    type Value = CUdeviceptr;
+
+    #[inline]
+    fn value(self, _: seal::Token) -> CUdeviceptr {
+        self.memory().view().as_raw()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<'s, 'scope, 'ctx, T: Pod, B: PitchedMemoryMut<'ctx, T>> Arg<'s, 'scope, 'ctx, InOut<Rows<T>>>
+    for &mut Ordered<'s, B>
+{
+    type Value = CUdeviceptr;
+
+    #[inline]
+    fn value(self, _: seal::Token) -> CUdeviceptr {
+        self.memory().view().as_raw()
+    }
+}

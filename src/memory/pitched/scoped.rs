@@ -1,0 +1,169 @@
+//! Rows in a scope: lending, allocating, copying and filling on a stream.
+
+#![allow(unsafe_code)] // copies and fills device memory
+
+use super::extent::Extent;
+use super::host::{RowSource, RowTarget};
+use super::owned::Pitched;
+use super::region;
+use super::view::PitchedSliceMut;
+use super::{PitchedMemoryMut, ReadableRows};
+use crate::error::Result;
+use crate::ffi::calls;
+use crate::memory::Element;
+use crate::memory::sealed::Token;
+use crate::memory::{Fill, Ordered, Pattern};
+use crate::scope::ScopedStream;
+
+/// Device memory in rows.
+impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
+    /// Puts rows at rest into the order of this stream, until the end of the scope. No driver call.
+    ///
+    /// ```
+    /// # use scoped_cuda::{Driver, Extent, sim::Simulation};
+    /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
+    /// let mut image = ctx.pitched_zeros::<u32>(Extent::new(3, 2))?;
+    /// let (stream, mut column) = (ctx.stream()?, [0; 2]);
+    /// stream.scope(|s| {
+    ///     let mut image = s.lend_pitched(&mut image);
+    ///     s.write_rows(&[1, 2, 3, 4, 5, 6], &mut image)?;
+    ///     s.fill_rows(&mut image.region_mut(1.., .., ..)?, 7)?;
+    ///     s.read_rows(&image.region(..1, .., ..)?, &mut column)
+    /// })?;
+    /// assert_eq!(column, [1, 4]);
+    /// assert_eq!(image.to_vec()?, [1, 7, 7, 4, 7, 7]);
+    /// # Ok(()) })?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
+    #[must_use]
+    pub fn lend_pitched<T>(
+        self,
+        memory: &'scope mut Pitched<'ctx, T>,
+    ) -> Ordered<'s, PitchedSliceMut<'scope, 'ctx, T>> {
+        self.lend_pitched_view(memory.view_mut())
+    }
+
+    /// Puts a view of rows at rest into the order of this stream, until the end of the scope. No driver call.
+    ///
+    /// Parts from [`PitchedSliceMut::split_at_mut`] go to different streams this way.
+    #[must_use]
+    pub fn lend_pitched_view<T>(
+        self,
+        view: PitchedSliceMut<'scope, 'ctx, T>,
+    ) -> Ordered<'s, PitchedSliceMut<'scope, 'ctx, T>> {
+        Ordered::new(view, self.brand())
+    }
+
+    /// Allocates `extent` elements in rows, in the order of this stream, all bytes zero. Dropping the handle frees them in the same
+    /// order (`cuMemAllocFromPoolAsync`, `cuMemsetD8Async`, `cuMemFreeAsync`).
+    ///
+    /// # Errors
+    /// As [`Context::pitched_zeros`](crate::Context::pitched_zeros).
+    pub fn pitched_zeros<T: Element>(
+        self,
+        extent: Extent,
+    ) -> Result<Ordered<'s, Pitched<'ctx, T>>> {
+        let stream = self.stream().as_raw();
+        let memory = Pitched::allocate(self.context(), extent, stream)?;
+        let bytes = memory.bytes();
+        if !bytes.is_empty() {
+            let (driver, len) = (self.context().driver(), bytes.size_bytes());
+            // SAFETY: the bytes were allocated in the order of this stream, and are freed in it (C6).
+            unsafe { calls::memset_d8_async(driver, bytes.as_raw(), 0, len, stream) }?;
+        }
+        Ok(Ordered::new(memory, self.brand()))
+    }
+
+    /// Copies `source` to `destination`: [`HostRows`](crate::HostRows) of the same extent, or a slice of as many elements, in which each
+    /// row follows the one before (`cuMemcpy2DAsync`, `cuMemcpy3DAsync`).
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch), [`Error::ExtentMismatch`](crate::Error::ExtentMismatch),
+    /// [`Error::PitchTooLarge`](crate::Error::PitchTooLarge) or what the driver returns.
+    pub fn write_rows<T: Element>(
+        self,
+        source: impl RowSource<'scope, T>,
+        destination: &mut Ordered<'s, impl PitchedMemoryMut<'ctx, T>>,
+    ) -> Result<()> {
+        let to = destination.memory_mut().view_mut().view().geometry();
+        let source = source.rows(to.extent, Token)?;
+        if to.is_empty::<T>() {
+            return Ok(());
+        }
+        let (state, stream, from) = (
+            self.context().state(),
+            self.stream().as_raw(),
+            source.side(),
+        );
+        to.check_other_pitch(state, from)?;
+        // SAFETY: both sides have the rows; the host's stay borrowed for `'scope`, which ends after the wait (C5, C6); the device's are in
+        // this stream's order, so whatever touches them next does so after this copy.
+        unsafe { region::copy::<T>(state, to.side(), from, to.extent, stream) }
+    }
+
+    /// Copies `source` to `destination`: [`HostRowsMut`](crate::HostRowsMut) of the same extent, or a slice of as many elements, in which
+    /// each row follows the one before (`cuMemcpy2DAsync`, `cuMemcpy3DAsync`). What lies between the rows there is not written.
+    ///
+    /// When `destination` is ordinary memory the driver keeps the calling thread until the copy is done; it only overlaps with other
+    /// work when it is page-locked.
+    ///
+    /// # Errors
+    /// As [`write_rows`](Self::write_rows).
+    pub fn read_rows<T: Element>(
+        self,
+        source: impl ReadableRows<'s, 'scope, 'ctx, T>,
+        destination: impl RowTarget<'scope, T>,
+    ) -> Result<()> {
+        let from = source.rows(Token).geometry();
+        let mut destination = destination.rows(from.extent, Token)?;
+        if from.is_empty::<T>() {
+            return Ok(());
+        }
+        let (state, stream, to) = (
+            self.context().state(),
+            self.stream().as_raw(),
+            destination.side(),
+        );
+        from.check_other_pitch(state, to)?;
+        // SAFETY: as in `write_rows`; any bits are a valid `T` (`Pod`), and a source at rest is not written before the wait.
+        unsafe { region::copy::<T>(state, to, from.side(), from.extent, stream) }
+    }
+
+    /// Copies `source` to `destination`, rows of the same device and extent (`cuMemcpy2DAsync`, `cuMemcpy3DAsync`).
+    ///
+    /// # Errors
+    /// [`Error::ExtentMismatch`](crate::Error::ExtentMismatch) or what the driver returns.
+    pub fn copy_rows<T: Element>(
+        self,
+        source: impl ReadableRows<'s, 'scope, 'ctx, T>,
+        destination: &mut Ordered<'s, impl PitchedMemoryMut<'ctx, T>>,
+    ) -> Result<()> {
+        let from = source.rows(Token).geometry();
+        let to = destination.memory_mut().view_mut().view().geometry();
+        Extent::same(from.extent, to.extent)?;
+        if to.is_empty::<T>() {
+            return Ok(());
+        }
+        let (state, stream) = (self.context().state(), self.stream().as_raw());
+        // SAFETY: both sides have the rows on this device (equal brands, C2) and share no element (`destination` is a mutable borrow of
+        // all handles to its elements); order as in `write_rows`.
+        unsafe { region::copy::<T>(state, to.side(), from.side(), to.extent, stream) }
+    }
+
+    /// Sets every element of `destination` to `value` (`cuMemsetD2D8Async`, `cuMemsetD2D16Async` or `cuMemsetD2D32Async`).
+    ///
+    /// # Errors
+    /// What the driver returns.
+    pub fn fill_rows<T: Fill>(
+        self,
+        destination: &mut Ordered<'s, impl PitchedMemoryMut<'ctx, T>>,
+        value: T,
+    ) -> Result<()> {
+        let to = destination.memory_mut().view_mut().view().geometry();
+        let (Some(pattern), false) = (Pattern::of(&value), to.is_empty::<T>()) else {
+            return Ok(());
+        };
+        // SAFETY: the elements are in this stream's order (C6) and on its device (equal brands, C2).
+        unsafe { to.fill(self.context().state(), pattern, self.stream().as_raw()) }
+    }
+}

@@ -1,0 +1,20 @@
+//! Claim:   C2
+//! Misuse:  copy a part of an image of one device into an image of another as if they were on the same
+//! In C:    the description of the copy has two addresses and no contexts; which device they are of is for the driver to find out
+//! Real:    none known
+//! rustc:   `'gpu0` and `'gpu1` must be the same
+//! Reads:   a region has the name of its image's context, and `copy_from` wants one name on both sides
+//! Fix:     copy by way of the host, or keep both images on one device
+
+use scoped_cuda::{Context, Pitched, Result};
+
+fn f<'gpu0, 'gpu1>(
+    (gpu0, gpu1): (Context<'gpu0>, Context<'gpu1>),
+    source: &Pitched<'gpu0, f32>,
+    destination: &mut Pitched<'gpu1, f32>,
+) -> Result<()> {
+    println!("{gpu0:?} to {gpu1:?}");
+    destination.copy_from(&source.region(..2, ..2, ..)?) // <-
+}
+
+fn main() {}
