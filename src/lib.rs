@@ -29,7 +29,7 @@ pub use kernel::{
 };
 pub use memory::{
     Advice, Buffer, Element, Fill, HandOver, ManagedBuffer, Memory, MemoryMut, Ordered,
-    PinnedBuffer, Readable, Side, Slice, SliceMut,
+    PinnedBuffer, Readable, Side, Slice, SliceMut, WriteCombined,
 };
 pub use scope::{Scope, ScopedStream, scope, try_scope};
 pub use stream::Stream;

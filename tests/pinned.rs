@@ -283,6 +283,38 @@ fn every_device_copies_from_it() {
     });
 }
 
+#[test]
+fn write_combined_memory_is_written_and_copied_from() {
+    in_context(|ctx| {
+        let (stream, mut buffer) = (ctx.stream()?, ctx.zeros::<u32>(1000)?);
+        let mut combined = ctx.write_combined_from(&[1u32; 1000])?;
+        combined.write_at(998, &[7, 8])?;
+        stream.scope(|s| {
+            let gate = Gate::close(s.stream());
+            s.write(&combined, &mut s.lend(&mut buffer))?;
+            assert!(is_busy(s.stream()));
+            gate.open();
+            Ok(())
+        })?;
+        assert_eq!(buffer.to_vec()?[997..], [1, 7, 8]);
+        assert_eq!(combined[997..], [1, 7, 8], "slow, but it can be read");
+        let (source_len, destination_len) = (1, 1000);
+        let mismatch = Error::LengthMismatch {
+            source_len,
+            destination_len,
+        };
+        assert_eq!(combined.write(&[1]), Err(mismatch));
+        let (start, end, len) = (999, 1001, 1000);
+        let outside = Error::OutOfRange { start, end, len };
+        assert_eq!(combined.write_at(999, &[1, 2]), Err(outside));
+        assert!(combined.write_at(usize::MAX, &[1, 2]).is_err());
+        combined.write(&[3; 1000])?;
+        assert_eq!(ctx.upload(&combined)?.to_vec()?, [3; 1000]);
+        ctx.write_combined_from::<u8>(&[])?.write(&[])?;
+        combined.close().map_err(|(_, error)| error)
+    });
+}
+
 /// B60: what a forgotten buffer costs is its memory, until the context ends.
 #[test]
 fn forgetting_it_leaks_and_nothing_else() {

@@ -9,6 +9,7 @@ mod pinned;
 mod pool;
 mod registered;
 mod view;
+mod write_combined;
 
 pub use buffer::Buffer;
 pub use element::Element;
@@ -19,6 +20,7 @@ pub use ordered::{HandOver, Ordered, Readable};
 pub use pinned::PinnedBuffer;
 pub(crate) use pool::Pool;
 pub use view::{Slice, SliceMut};
+pub use write_combined::WriteCombined;
 
 use crate::context::Context;
 use crate::error::{Error, Result};
