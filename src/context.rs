@@ -67,7 +67,7 @@ impl<'ctx> Context<'ctx> {
         current::bind(self.state, || calls::mem_get_info(self.driver())).map(|(free, _total)| free)
     }
 
-    /// A new stream (`cuStreamCreate`, non-blocking).
+    /// A new stream (`cuStreamCreate`, non-blocking). With a priority or a name: [`stream_with`](Self::stream_with).
     ///
     /// # Errors
     /// What the driver returns.

@@ -2,6 +2,7 @@
 
 use crate::ffi::{CUresult, Symbol};
 use std::fmt;
+use std::time::Duration;
 
 /// The crate's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -110,15 +111,19 @@ pub enum Error {
         to: u32,
     },
 
-    /// The device has not enough free memory.
-    #[error("device {ordinal} cannot allocate {bytes} bytes: {source}")]
+    /// The device has not enough free memory, or the context's own [limit](crate::Context::limit_memory) leaves too little.
+    #[error("device {ordinal} cannot allocate {asked} bytes: {}", out_of_memory(*free, *cap, source.as_deref()))]
     OutOfMemory {
         /// The device.
         ordinal: u32,
         /// Bytes asked for.
-        bytes: usize,
-        /// The driver's answer.
-        source: DriverError,
+        asked: usize,
+        /// Bytes that were still to be had: under the cap when that was in the way, else free memory of the device, if it would say.
+        free: Option<usize>,
+        /// The context's limit in bytes, when it has one.
+        cap: Option<usize>,
+        /// The driver's answer; `None` when the cap was in the way, and the driver was not asked.
+        source: Option<Box<DriverError>>,
     },
 
     /// The host has no more memory that can be page-locked.
@@ -166,6 +171,10 @@ pub enum Error {
         element_bytes: usize,
     },
 
+    /// Memory cannot be divided into chunks of no elements.
+    #[error("chunks of 0 elements would never come to an end")]
+    EmptyChunks,
+
     /// Source and destination of a copy have different lengths.
     #[error("the source has {source_len} elements, the destination {destination_len}")]
     LengthMismatch {
@@ -184,6 +193,32 @@ pub enum Error {
         end: usize,
         /// Elements there are.
         len: usize,
+    },
+
+    /// The device has no streams of this priority. Smaller numbers are more urgent.
+    #[error("stream priority {asked}: this device has {greatest} (most urgent) to {least}")]
+    BadPriority {
+        /// The priority asked for.
+        asked: i32,
+        /// The least urgent one, the largest number.
+        least: i32,
+        /// The most urgent one, the smallest number.
+        greatest: i32,
+    },
+
+    /// The event was never recorded, so there is nothing to wait for or to ask about. (The driver would say that it has happened.)
+    #[error("the event was never recorded")]
+    EventNotRecorded,
+
+    /// The work before one of the two events is not done, so the time between them is not known yet.
+    #[error("an event is still pending: wait for it before asking for the time")]
+    EventPending,
+
+    /// The event that was said to be the earlier one happened after the other.
+    #[error("the event that should be the earlier one happened {by:?} after the other")]
+    EventOrder {
+        /// By how much.
+        by: Duration,
     },
 
     /// A launch configuration that the device or the kernel cannot run.
@@ -259,12 +294,22 @@ impl Error {
     pub fn driver_error(&self) -> Option<&DriverError> {
         match self {
             Self::Driver(error)
-            | Self::OutOfMemory { source: error, .. }
             | Self::OutOfHostMemory { source: error, .. }
             | Self::AlreadyRegistered { source: error, .. }
             | Self::Poisoned { first: error } => Some(error),
+            Self::OutOfMemory { source, .. } => source.as_deref(),
             _ => None,
         }
+    }
+}
+
+/// Why there was not enough memory, for the message.
+fn out_of_memory(free: Option<usize>, cap: Option<usize>, source: Option<&DriverError>) -> String {
+    let free = free.map_or_else(|| "an unknown number".to_owned(), |free| free.to_string());
+    match (source, cap) {
+        (Some(source), _) => format!("{free} are free; {source}"),
+        (None, Some(cap)) => format!("{free} are left of the context's limit of {cap}"),
+        (None, None) => format!("{free} are free"),
     }
 }
 

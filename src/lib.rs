@@ -7,6 +7,7 @@ mod current;
 mod device;
 mod driver;
 mod error;
+mod event;
 pub mod ffi;
 mod kernel;
 mod memory;
@@ -24,13 +25,14 @@ pub use context::Context;
 pub use device::{Device, Uuid};
 pub use driver::{Driver, TeardownError};
 pub use error::{DriverError, Error, LaunchField, Result, Version};
+pub use event::{Event, TimedEvent};
 pub use kernel::{
     Arg, Args, In, InOut, Kernel, LaunchConfig, Module, Out, Param, Parameter, Params,
 };
 pub use memory::{
-    Advice, Buffer, Element, Fill, HandOver, ManagedBuffer, Memory, MemoryMut, Ordered,
-    PinnedBuffer, Readable, Side, Slice, SliceMut, WriteCombined,
+    Advice, Buffer, ChunksMut, Element, Fill, HandOver, ManagedBuffer, Memory, MemoryMut,
+    MemoryUsage, Ordered, PinnedBuffer, Readable, Side, Slice, SliceMut, WriteCombined,
 };
 pub use scope::{Scope, ScopedStream, scope, try_scope};
-pub use stream::Stream;
+pub use stream::{Stream, StreamOptions};
 pub use transfer::Transfer;

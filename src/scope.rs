@@ -160,7 +160,12 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
         self,
         view: SliceMut<'scope, 'ctx, T>,
     ) -> Ordered<'s, SliceMut<'scope, 'ctx, T>> {
-        Ordered::new(view, self.brand)
+        self.order(view)
+    }
+
+    /// Puts memory into the order of this stream. Nothing is pending on it, or what is, this stream does before what it is given next.
+    pub(crate) fn order<B>(self, memory: B) -> Ordered<'s, B> {
+        Ordered::new(memory, self.brand)
     }
 
     /// Allocates `len` elements in the order of this stream, all bytes zero. Dropping the handle frees them in the same order
@@ -177,7 +182,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
             // SAFETY: `bytes` were allocated in the order of this stream, and are freed in it (C6).
             unsafe { calls::memset_d8_async(driver, buffer.as_raw(), 0, bytes, stream) }?;
         }
-        Ok(Ordered::new(buffer, self.brand))
+        Ok(self.order(buffer))
     }
 
     /// Copies `source` to `destination`, which has as many elements (`cuMemcpyHtoDAsync`).
@@ -321,7 +326,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
         self.wait_for(from)?;
         let mut memory = memory.into_memory();
         memory.freed_on(self.stream.as_raw());
-        Ok(Ordered::new(memory, self.brand))
+        Ok(self.order(memory))
     }
 
     /// Makes this stream wait for what `other`, of any context, has been given so far.

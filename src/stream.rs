@@ -5,11 +5,13 @@
 use crate::context::Context;
 use crate::current;
 use crate::error::{Error, Result};
-use crate::ffi::{CUevent, CUstream, calls};
+use crate::ffi::{CU_EVENT_DISABLE_TIMING, CUevent, CUstream, calls};
 use crate::scope::ScopedStream;
 use crate::wait::settle;
 use generativity::make_guard;
 use std::fmt;
+use std::mem::ManuallyDrop;
+use std::ops::RangeInclusive;
 
 /// A queue of work on a device, run in order, asynchronously to the host and to other streams.
 ///
@@ -22,6 +24,7 @@ use std::fmt;
 pub struct Stream<'ctx> {
     context: Context<'ctx>,
     raw: CUstream,
+    name: Option<Box<str>>,
     /// Recorded on this stream whenever another one has to wait for it. One is enough: a wait refers to the record that was made
     /// before it, and recording anew does not disturb it.
     handed_over: CUevent,
@@ -34,10 +37,39 @@ impl<'ctx> Stream<'ctx> {
     pub(crate) fn new(context: Context<'ctx>) -> Result<Self> {
         let driver = context.driver();
         let raw = current::bind(context.state(), || calls::stream_create(driver))?;
-        match current::bind(context.state(), || calls::event_create(driver)) {
+        Self::with_event(context, raw, None)
+    }
+
+    fn with_options(context: Context<'ctx>, options: StreamOptions<'_>) -> Result<Self> {
+        let StreamOptions { priority, name } = options;
+        let raw = match priority {
+            0 => current::bind(context.state(), || calls::stream_create(context.driver()))?,
+            _ => Self::create_with_priority(context, priority)?,
+        };
+        Self::with_event(context, raw, name.map(Box::from))
+    }
+
+    fn create_with_priority(context: Context<'ctx>, asked: i32) -> Result<CUstream> {
+        let there_are = context.stream_priorities()?;
+        if !there_are.contains(&asked) {
+            return Err(Error::BadPriority {
+                asked,
+                least: *there_are.end(),
+                greatest: *there_are.start(),
+            });
+        }
+        let create = || calls::stream_create_with_priority(context.driver(), asked);
+        current::bind(context.state(), create)
+    }
+
+    /// `raw` is live and known to nobody else.
+    fn with_event(context: Context<'ctx>, raw: CUstream, name: Option<Box<str>>) -> Result<Self> {
+        let create = || calls::event_create(context.driver(), CU_EVENT_DISABLE_TIMING);
+        match current::bind(context.state(), create) {
             Ok(handed_over) => Ok(Self {
                 context,
                 raw,
+                name,
                 handed_over,
             }),
             Err(error) => {
@@ -60,6 +92,25 @@ impl<'ctx> Stream<'ctx> {
     #[must_use]
     pub fn as_raw(&self) -> CUstream {
         self.raw
+    }
+
+    /// The name that it was [given](StreamOptions::name), for messages.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Whether everything that the stream was given is done (`cuStreamQuery`). Does not wait.
+    ///
+    /// That of a stream which other threads use may have changed when it returns. Memory stays lent whatever it says.
+    ///
+    /// # Errors
+    /// [`Error::ContextLost`], or what the driver returns: a fault of the work, for example.
+    pub fn is_idle(&self) -> Result<bool> {
+        let state = self.context.state();
+        state.not_lost()?;
+        // SAFETY: the stream is live, and so is its context, as was just asked.
+        unsafe { calls::stream_is_idle(state.driver(), self.raw) }
     }
 
     /// Runs `f` with permission to enqueue work on this stream that borrows memory, then waits for the work, on `Ok`, `Err` and panic.
@@ -127,7 +178,8 @@ impl<'ctx> Stream<'ctx> {
         match self.context.state().not_lost().and_then(|()| destroy()) {
             Ok(()) => {
                 self.destroy_event();
-                std::mem::forget(self);
+                // What is left to drop is the name.
+                ManuallyDrop::new(self).name = None;
                 Ok(())
             }
             Err(error) => Err((self, error)),
@@ -160,11 +212,55 @@ impl Drop for Stream<'_> {
 
 impl fmt::Debug for Stream<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "Stream(device {}, {:p})",
-            self.context.device().ordinal(),
-            self.raw.as_ptr()
-        )
+        let (device, raw) = (self.context.device().ordinal(), self.raw.as_ptr());
+        match self.name() {
+            Some(name) => write!(f, "Stream({name:?}, device {device}, {raw:p})"),
+            None => write!(f, "Stream(device {device}, {raw:p})"),
+        }
+    }
+}
+
+/// What a stream is made with. The default is what [`Context::stream`] makes.
+///
+/// ```
+/// # use scoped_cuda::{Driver, Error, StreamOptions, sim::Simulation};
+/// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
+/// let most_urgent = *ctx.stream_priorities()?.start();
+/// let stream = ctx.stream_with(StreamOptions { priority: most_urgent, name: Some("results") })?;
+/// assert!(format!("{stream:?}").contains("results"));
+///
+/// let error = ctx.stream_with(StreamOptions { priority: 1000, ..StreamOptions::default() }).unwrap_err();
+/// assert!(matches!(error, Error::BadPriority { asked: 1000, .. }));
+/// # Ok(()) })?;
+/// # Ok::<(), scoped_cuda::Error>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+pub struct StreamOptions<'name> {
+    /// One of [`Context::stream_priorities`]: the smaller the number, the more urgent. 0 is the driver's default.
+    pub priority: i32,
+    /// A name for messages: the stream's [`Debug`](fmt::Debug) has it.
+    pub name: Option<&'name str>,
+}
+
+impl<'ctx> Context<'ctx> {
+    /// A new stream with a priority, a name, or both (`cuStreamCreateWithPriority`, non-blocking).
+    ///
+    /// When several streams have work, the device takes that of the more urgent one first. Work that runs is not interrupted.
+    ///
+    /// # Errors
+    /// [`Error::BadPriority`] (the driver would take the nearest one, and say nothing), or what the driver returns.
+    pub fn stream_with(self, options: StreamOptions<'_>) -> Result<Stream<'ctx>> {
+        Stream::with_options(self, options)
+    }
+
+    /// The priorities that streams of this device can have, the most urgent one first: `-5..=0`, say
+    /// (`cuCtxGetStreamPriorityRange`). On a device without priorities it is `0..=0`.
+    ///
+    /// # Errors
+    /// What the driver returns.
+    pub fn stream_priorities(self) -> Result<RangeInclusive<i32>> {
+        let ask = || calls::ctx_stream_priority_range(self.driver());
+        let (least, greatest) = current::bind(self.state(), ask)?;
+        Ok(greatest..=least)
     }
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::in_context;
-use scoped_cuda::{Error, Memory};
+use scoped_cuda::{Error, Memory, MemoryUsage};
 
 #[test]
 fn upload_comes_back() {
@@ -104,17 +104,28 @@ fn huge_lengths_are_refused() {
 fn more_than_the_device_has_is_out_of_memory() {
     in_context(|ctx| {
         let asked = 1 << 45;
+        let error = ctx.zeros::<u8>(asked).unwrap_err();
         let Error::OutOfMemory {
             ordinal: 0,
-            bytes,
-            source,
-        } = ctx.zeros::<u8>(asked).unwrap_err()
+            asked: told,
+            free: Some(free),
+            cap: None,
+            source: Some(source),
+        } = error.clone()
         else {
-            panic!("another error");
+            panic!("{error:?}");
         };
         assert_eq!(
-            (bytes, source.call(), source.name()),
+            (told, source.call(), source.name()),
             (asked, "cuMemAllocFromPoolAsync", "CUDA_ERROR_OUT_OF_MEMORY")
+        );
+        assert!(free > 0 && free <= ctx.device().total_memory()?);
+        let text = error.to_string();
+        assert!(
+            text.starts_with(&format!(
+                "device 0 cannot allocate {asked} bytes: {free} are free; cuMemAlloc"
+            )),
+            "{text}"
         );
         assert_eq!(
             ctx.zeros::<u8>(16)?.to_vec()?,
@@ -283,6 +294,155 @@ fn traits_describe_the_memory() {
             format!("{view:?}"),
             format!("Slice(device 0, 6 x u32, {:#x})", buffer.as_raw() + 8)
         );
+        Ok(())
+    });
+}
+
+/// The limit counts what was asked for, over all copies of the token, and what is freed counts no more.
+#[test]
+fn a_limit_refuses_what_would_be_more() {
+    in_context(|ctx| {
+        let refused = |asked, left, cap| Error::OutOfMemory {
+            ordinal: 0,
+            asked,
+            free: Some(left),
+            cap: Some(cap),
+            source: None,
+        };
+        let before = ctx.zeros::<u8>(400)?;
+        ctx.limit_memory(Some(1000));
+        let at_the_limit = ctx.zeros::<u32>(150)?;
+        assert_eq!(ctx.zeros::<u8>(1).unwrap_err(), refused(1, 0, 1000));
+        assert_eq!(ctx.uninit::<u8>(0)?.len(), 0, "nothing is always possible");
+        drop(before);
+        assert_eq!(
+            ctx.upload(&[0u64; 51]).unwrap_err(),
+            refused(408, 400, 1000)
+        );
+        assert_eq!(ctx.filled(50, 7u64)?.to_vec()?, [7; 50]);
+        assert!(at_the_limit.close().is_ok());
+        assert_eq!(ctx.zeros::<u8>(1000)?.to_vec()?, [0; 1000]);
+
+        let kept = ctx.zeros::<u8>(900)?;
+        ctx.limit_memory(Some(500));
+        assert_eq!(ctx.zeros::<u8>(1).unwrap_err(), refused(1, 0, 500));
+        assert_eq!(kept.to_vec()?, [0; 900], "what is there stays");
+        ctx.limit_memory(None);
+        ctx.zeros::<u8>(10_000).map(drop)
+    });
+}
+
+#[test]
+fn a_limit_counts_memory_of_scopes_and_of_all_threads() {
+    in_context(|ctx| {
+        ctx.limit_memory(Some(4096));
+        let stream = ctx.stream()?;
+        stream.scope(|s| {
+            let memory = s.zeros::<u8>(4000)?;
+            let error = s.uninit::<u8>(97).unwrap_err();
+            assert!(matches!(error, Error::OutOfMemory { free: Some(96), .. }));
+            drop(memory);
+            s.zeros::<u8>(4096).map(drop)
+        })?;
+        let kept = std::sync::Mutex::new(Vec::new());
+        std::thread::scope(|threads| {
+            for _ in 0..4 {
+                threads.spawn(|| {
+                    while let Ok(buffer) = ctx.zeros::<u8>(100) {
+                        kept.lock().unwrap().push(buffer);
+                    }
+                });
+            }
+        });
+        assert_eq!(kept.into_inner().unwrap().len(), 40);
+        ctx.zeros::<u8>(4096).map(drop)
+    });
+}
+
+/// A failed allocation does not count.
+#[test]
+fn a_limit_above_what_the_device_has_leaves_the_refusal_to_the_driver() {
+    in_context(|ctx| {
+        let cap = 1 << 50;
+        ctx.limit_memory(Some(cap));
+        for _ in 0..3 {
+            let error = ctx.zeros::<u8>(1 << 49).unwrap_err();
+            assert!(
+                matches!(error, Error::OutOfMemory { cap: Some(told), source: Some(_), .. } if told == cap),
+                "{error}"
+            );
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn usage_says_what_the_pool_holds() {
+    const MIB: usize = 1 << 20;
+    in_context(|ctx| {
+        let before = ctx.memory_usage()?;
+        assert_eq!((before.used, before.used_high), (0, 0));
+        let (first, second) = (ctx.zeros::<u8>(100 * MIB)?, ctx.zeros::<u8>(50 * MIB)?);
+        let full = ctx.memory_usage()?;
+        assert!((150 * MIB..=160 * MIB).contains(&full.used), "{full:?}");
+        assert!(
+            full.reserved >= full.used && full.used_high >= full.used,
+            "{full:?}"
+        );
+        drop(first);
+        // Waits for the stream on which the memory is freed.
+        ctx.uninit::<u8>(1)?;
+        let half = ctx.memory_usage()?;
+        assert!((50 * MIB..=60 * MIB).contains(&half.used), "{half:?}");
+        assert_eq!(
+            half,
+            MemoryUsage {
+                used: half.used,
+                ..full
+            },
+            "the pool keeps what was freed"
+        );
+        ctx.trim_memory(0)?;
+        let trimmed = ctx.memory_usage()?;
+        assert!(trimmed.reserved < full.reserved, "{trimmed:?}");
+        assert!(trimmed.reserved >= trimmed.used, "{trimmed:?}");
+        assert_eq!(trimmed.reserved_high, full.reserved_high);
+        assert_eq!(
+            second.slice(..4)?.to_vec()?,
+            [0; 4],
+            "what is allocated stays"
+        );
+        Ok(())
+    });
+}
+
+#[test]
+fn chunks_are_all_of_it_and_do_not_overlap() {
+    in_context(|ctx| {
+        let mut buffer = ctx.zeros::<u16>(10)?;
+        let mut chunks = buffer.view_mut().chunks_mut(4)?;
+        assert_eq!(chunks.len(), 3);
+        let mut parts = Vec::new();
+        while let Some(chunk) = chunks.next() {
+            assert_eq!(chunks.len(), 2 - parts.len());
+            parts.push(chunk);
+        }
+        assert!(chunks.next().is_none(), "it stays at its end");
+        assert_eq!(
+            parts.iter().map(|part| part.len()).collect::<Vec<_>>(),
+            [4, 4, 2]
+        );
+        // Written in another order than they came.
+        for (i, part) in parts.iter_mut().enumerate().rev() {
+            part.write(&vec![i as u16 + 1; part.len()])?;
+        }
+        assert_eq!(buffer.to_vec()?, [1, 1, 1, 1, 2, 2, 2, 2, 3, 3]);
+        assert_eq!(buffer.view_mut().chunks_mut(usize::MAX)?.count(), 1);
+        assert_eq!(
+            buffer.view_mut().chunks_mut(0).unwrap_err(),
+            Error::EmptyChunks
+        );
+        assert_eq!(ctx.zeros::<u8>(0)?.view_mut().chunks_mut(3)?.count(), 0);
         Ok(())
     });
 }

@@ -10,7 +10,8 @@ use common::{PTX, simulated, stack};
 use scoped_cuda::ffi::CUresult;
 use scoped_cuda::sim::{Live, Simulation};
 use scoped_cuda::{
-    Advice, Context, Driver, Error, In, InOut, LaunchConfig, Result, Side, Transfer, scope,
+    Advice, Context, Driver, Error, In, InOut, LaunchConfig, Result, Side, StreamOptions, Transfer,
+    scope,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::time::Duration;
@@ -48,6 +49,13 @@ const PROGRAMS: &[(&str, Program)] = &[
     ("closing", |driver| driver.with_device(0, closing)),
     ("one stream", |driver| driver.with_device(0, one_stream)),
     ("two streams", |driver| driver.with_device(0, two_streams)),
+    ("events", |driver| driver.with_device(0, events)),
+    ("events of two contexts", |driver| {
+        driver.with_device(0, |a| driver.with_device(1, |b| events_of_two(a, b)))
+    }),
+    ("memory made in a scope", |driver| {
+        driver.with_device(0, memory_made_in_a_scope)
+    }),
     ("kernels", |driver| driver.with_device(0, kernels)),
     ("transfers", |driver| {
         driver.with_device(0, |a| driver.with_device(1, |b| transfers(a, b)))
@@ -141,6 +149,35 @@ fn any_call_may_be_the_one_that_reports_a_fault() {
             assert_eq!(machine.live().retains, unreleased, "{what}");
         },
     );
+}
+
+/// A driver that refuses memory is asked how much it has; what that question comes to does not hide the refusal.
+#[test]
+fn a_refusal_is_told_whatever_the_question_after_it_comes_to() {
+    for (call, failed) in [(2, "cuCtxGetCurrent"), (3, "cuMemGetInfo")] {
+        for code in [CUresult::UNKNOWN, CUresult::ILLEGAL_ADDRESS] {
+            let driver = simulated(simulation());
+            let machine = driver.machine().unwrap();
+            let error = driver.with_device(0, |ctx| {
+                machine.clear_trace();
+                machine.fail_call(call, code);
+                ctx.uninit::<u8>(1 << 40).map(drop)
+            });
+            let Err(Error::OutOfMemory {
+                asked,
+                free: None,
+                source: Some(source),
+                ..
+            }) = error
+            else {
+                panic!("{failed}: {error:?}")
+            };
+            assert_eq!((asked, source.call()), (1 << 40, "cuMemAllocFromPoolAsync"));
+            assert_eq!(machine.trace()[call as usize - 1], failed);
+            assert_eq!(driver.fault().is_some(), code.is_sticky());
+            let _ = driver.take_teardown_errors();
+        }
+    }
 }
 
 #[derive(PartialEq, Debug)]
@@ -263,6 +300,8 @@ fn memory_at_rest(ctx: Context<'_>) -> Result<()> {
     }
     ctx.filled(3, 9u16)?;
     ctx.filled(3, 9.0f64)?;
+    ctx.memory_usage()?;
+    ctx.trim_memory(0)?;
     ctx.uninit::<u8>(1000).map(drop)
 }
 
@@ -359,7 +398,13 @@ fn closing(ctx: Context<'_>) -> Result<()> {
         }
         return Err(error);
     }
-    Ok(())
+    for event in [ctx.event()?, ctx.event()?] {
+        if let Err((event, error)) = event.close() {
+            assert_eq!(event.is_complete(), Err(Error::EventNotRecorded));
+            return Err(error);
+        }
+    }
+    ctx.timed_event()?.close().map_err(|(_, error)| error)
 }
 
 fn one_stream(ctx: Context<'_>) -> Result<()> {
@@ -394,6 +439,56 @@ fn two_streams(ctx: Context<'_>) -> Result<()> {
         })
     })?;
     assert_eq!(back, [6; 4]);
+    Ok(())
+}
+
+fn events(ctx: Context<'_>) -> Result<()> {
+    let (first, event) = (ctx.stream()?, ctx.event()?);
+    let second = ctx.stream_with(StreamOptions {
+        priority: -1,
+        name: Some("second"),
+    })?;
+    let (start, end) = (ctx.timed_event()?, ctx.timed_event()?);
+    let mut buffer = ctx.zeros::<u32>(4)?;
+    scope(|scope| {
+        scope.on(&first, |s| {
+            s.record(&start)?;
+            s.fill(&mut s.lend(&mut buffer), 1)?;
+            s.record(&event)
+        })?;
+        scope.on(&second, |s| {
+            s.wait(&event)?;
+            s.record(&end)
+        })?;
+        event.is_complete()?;
+        first.is_idle()?;
+        end.synchronize()
+    })?;
+    end.elapsed_since(&start).map(drop)
+}
+
+fn events_of_two(a: Context<'_>, b: Context<'_>) -> Result<()> {
+    let (of_a, of_b, event) = (a.stream()?, b.stream()?, a.event()?);
+    scope(|scope| {
+        scope.on(&of_a, |s| s.record(&event))?;
+        scope.on(&of_b, |s| s.wait(&event))
+    })
+}
+
+fn memory_made_in_a_scope(ctx: Context<'_>) -> Result<()> {
+    let stream = ctx.stream()?;
+    let host = [1u32, 2, 3, 4];
+    let mut buffer = ctx.zeros::<u32>(4)?;
+    let (made, early) = stream.scope(|s| {
+        let made = s.upload(&host)?;
+        let mut lent = s.lend(&mut buffer);
+        s.copy(&made, &mut lent)?;
+        let early = s.finish(lent)?.view().to_vec()?;
+        let memory = s.uninit(4)?;
+        drop(s.write_init(&host, memory)?);
+        Ok((s.finish(made)?, early))
+    })?;
+    assert_eq!((made.to_vec()?, early), (host.to_vec(), host.to_vec()));
     Ok(())
 }
 

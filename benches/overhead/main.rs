@@ -17,6 +17,7 @@ mod measure;
 mod null;
 mod operations;
 mod raw;
+mod threads;
 
 use measure::Rounds;
 use operations::{Lab, OPERATIONS};
@@ -137,6 +138,9 @@ fn table(driver: Driver, rounds: Rounds) -> Result<usize> {
             let verdict = operation.goal.judge(rounds, &comparison);
             println!("{}", comparison.row(operation.name, &verdict));
             missed += usize::from(verdict.is_missed());
+        }
+        if !rounds.is_null() {
+            missed += threads::table(&lab, rounds)?;
         }
         Ok(missed)
     })?;

@@ -51,6 +51,16 @@ impl Rounds {
         }
     }
 
+    /// Whether the driver is the null driver.
+    pub(crate) fn is_null(self) -> bool {
+        self.is_null
+    }
+
+    /// Rounds for a number of threads: a round is long there.
+    pub(crate) fn of_threads(self) -> usize {
+        self.rounds.div_ceil(5)
+    }
+
     /// The plan for an operation with batches of `batch` on a real driver.
     pub(crate) fn of(self, batch: usize) -> Plan {
         Plan {
@@ -135,7 +145,7 @@ impl Comparison {
     }
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }
@@ -162,7 +172,11 @@ impl Verdict {
         !self.is_met
     }
 
-    fn of(is_met: bool, goal: &str) -> Self {
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn of(is_met: bool, goal: &str) -> Self {
         Self {
             text: format!("{} ({goal})", if is_met { "met" } else { "MISSED" }),
             is_met,

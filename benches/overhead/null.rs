@@ -96,11 +96,14 @@ entry_points! {
         DEPTH.set(DEPTH.get().saturating_sub(1));
     }
     cuCtxGetId(_context: CUcontext, id: &mut c_ulonglong) { *id = 1; }
+    cuCtxGetStreamPriorityRange(least: &mut c_int, greatest: &mut c_int) { (*least, *greatest) = (0, -5); }
     cuMemGetInfo(free: &mut usize, total: &mut usize) { (*free, *total) = (1 << 30, 1 << 30); }
 
     cuMemPoolCreate(pool: &mut CUmemoryPool, _properties: &CUmemPoolProps) { *pool = CUmemoryPool::from_ptr(handle()); }
     cuMemPoolDestroy(_pool: CUmemoryPool) {}
     cuMemPoolSetAttribute(_pool: CUmemoryPool, _attribute: CUmemPool_attribute, _value: *mut c_void) {}
+    cuMemPoolGetAttribute(_pool: CUmemoryPool, _attribute: CUmemPool_attribute, _value: *mut c_void) {}
+    cuMemPoolTrimTo(_pool: CUmemoryPool, _keep: usize) {}
     cuMemPoolSetAccess(_pool: CUmemoryPool, _access: &CUmemAccessDesc, _count: usize) {}
     cuMemAllocFromPoolAsync(address: &mut CUdeviceptr, _bytes: usize, _pool: CUmemoryPool, _stream: CUstream) { *address = ADDRESS; }
     cuMemFreeAsync(_address: CUdeviceptr, _stream: CUstream) {}
@@ -121,6 +124,7 @@ entry_points! {
     cuMemHostGetDevicePointer(address: &mut CUdeviceptr, _memory: *mut c_void, _flags: c_uint) { *address = ADDRESS; }
 
     cuStreamCreate(stream: &mut CUstream, _flags: c_uint) { *stream = CUstream::from_ptr(handle()); }
+    cuStreamCreateWithPriority(stream: &mut CUstream, _flags: c_uint, _priority: c_int) { *stream = CUstream::from_ptr(handle()); }
     cuStreamDestroy(_stream: CUstream) {}
     cuStreamSynchronize(_stream: CUstream) {}
     cuStreamQuery(_stream: CUstream) {}
@@ -128,6 +132,9 @@ entry_points! {
     cuEventCreate(event: &mut CUevent, _flags: c_uint) { *event = CUevent::from_ptr(handle()); }
     cuEventDestroy(_event: CUevent) {}
     cuEventRecord(_event: CUevent, _stream: CUstream) {}
+    cuEventQuery(_event: CUevent) {}
+    cuEventSynchronize(_event: CUevent) {}
+    cuEventElapsedTime(milliseconds: &mut f32, _start: CUevent, _end: CUevent) { *milliseconds = 0.0; }
 
     cuModuleLoadDataEx(module: &mut CUmodule, _image: *const c_void, _count: c_uint, _options: *mut CUjit_option, _values: *mut *mut c_void) {
         *module = CUmodule::from_ptr(handle());

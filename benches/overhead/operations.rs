@@ -39,6 +39,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation { name: "write 256 MiB pinned",        batch: 2,   goal: Goal::Same(1.01),  measure: write_large },
     Operation { name: "read 256 MiB pinned",         batch: 2,   goal: Goal::Same(1.01),  measure: read_large },
     Operation { name: "hand-over, there and back",     batch: 100, goal: Goal::Informative, measure: hand_over },
+    Operation { name: "event record",                  batch: 200, goal: Goal::Thin,        measure: event_record },
     Operation { name: "empty scope / synchronise",     batch: 100, goal: Goal::Informative, measure: empty_scope },
     Operation { name: "alloc + free 256 B / pool",     batch: 50,  goal: Goal::Informative, measure: |lab, plan| pool(lab, plan, 256) },
     Operation { name: "alloc + free 1 MiB / pool",     batch: 50,  goal: Goal::Informative, measure: |lab, plan| pool(lab, plan, MIB) },
@@ -52,11 +53,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 
 /// What the operations work with. Both sides use the same streams, one after the other.
 pub(crate) struct Lab<'ctx> {
-    ctx: Context<'ctx>,
-    symbols: &'static Symbols,
+    pub(crate) ctx: Context<'ctx>,
+    pub(crate) symbols: &'static Symbols,
     stream: Stream<'ctx>,
     other: Stream<'ctx>,
-    module: Module<'ctx>,
+    pub(crate) module: Module<'ctx>,
 }
 
 impl<'ctx> Lab<'ctx> {
@@ -95,7 +96,7 @@ fn ptx(counts: &[usize]) -> String {
 }
 
 /// A number of elements that the compiler does not know.
-fn elements() -> usize {
+pub(crate) fn elements() -> usize {
     black_box(1024)
 }
 
@@ -110,7 +111,7 @@ macro_rules! launches {
             let raw = || {
                 let mut pointers = [pointer_to(&address), $(pointer_to(&$value)),*];
                 // SAFETY: there is a pointer for each parameter of the kernel, to a value of its size.
-                unsafe { launch_raw(lab, kernel.as_raw(), &mut pointers) }
+                unsafe { launch_raw(lab.symbols, lab.stream.as_raw(), kernel.as_raw(), &mut pointers) }
             };
             plan.compare(
                 |n| lab.queue(n, raw),
@@ -136,23 +137,24 @@ launches! {
     );
 }
 
-fn pointer_to<T>(value: &T) -> *mut c_void {
+pub(crate) fn pointer_to<T>(value: &T) -> *mut c_void {
     ptr::from_ref(value).cast_mut().cast()
 }
 
 /// # Safety
 /// `pointers` has one for each parameter of `function`, to a value of its size; the kernel touches nothing.
 #[inline]
-unsafe fn launch_raw(
-    lab: &Lab<'_>,
+pub(crate) unsafe fn launch_raw(
+    symbols: &Symbols,
+    stream: CUstream,
     function: CUfunction,
     pointers: &mut [*mut c_void],
 ) -> Result<()> {
     let blocks = elements().div_ceil(256) as u32;
-    let (pointers, stream, extra) = (pointers.as_mut_ptr(), lab.stream.as_raw(), ptr::null_mut());
+    let (pointers, extra) = (pointers.as_mut_ptr(), ptr::null_mut());
     // SAFETY: function and stream are live and of one context; the rest is the caller's promise.
     let code = unsafe {
-        (lab.symbols.cuLaunchKernel)(
+        (symbols.cuLaunchKernel)(
             function, blocks, 1, 1, 256, 1, 1, 0, stream, pointers, extra,
         )
     };
@@ -284,6 +286,18 @@ fn hand_over(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
     // SAFETY: live, and not used afterwards.
     succeed(unsafe { (lab.symbols.cuEventDestroy)(event) })?;
     comparison
+}
+
+fn event_record(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
+    let event = lab.ctx.event()?;
+    let raw = || {
+        // SAFETY: event and stream are live, of one context.
+        succeed(unsafe { (lab.symbols.cuEventRecord)(event.as_raw(), lab.stream.as_raw()) })
+    };
+    plan.compare(
+        |n| lab.queue(n, raw),
+        |n| lab.stream.scope(|s| repeat(n, || s.record(&event))),
+    )
 }
 
 /// Makes stream `after` wait for what `before` has been given.

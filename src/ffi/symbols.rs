@@ -127,11 +127,14 @@ symbols! {
     cuCtxPushCurrent            4000  required any (context: CUcontext);
     cuCtxPopCurrent             4000  required any (context: *mut CUcontext);
     cuCtxGetId                  12000 required any (context: CUcontext, id: *mut c_ulonglong);
+    cuCtxGetStreamPriorityRange 5050  required own (least: *mut c_int, greatest: *mut c_int);
     cuMemGetInfo                3020  required own (free: *mut usize, total: *mut usize);
     // memory
     cuMemPoolCreate             11020 required any (pool: *mut CUmemoryPool, properties: *const CUmemPoolProps);
     cuMemPoolDestroy            11020 required any (pool: CUmemoryPool);
     cuMemPoolSetAttribute       11020 required any (pool: CUmemoryPool, attribute: CUmemPool_attribute, value: *mut c_void);
+    cuMemPoolGetAttribute       11020 required any (pool: CUmemoryPool, attribute: CUmemPool_attribute, value: *mut c_void);
+    cuMemPoolTrimTo             11020 required any (pool: CUmemoryPool, keep: usize);
     cuMemPoolSetAccess          11020 required any (pool: CUmemoryPool, access: *const CUmemAccessDesc, count: usize);
     cuMemAllocFromPoolAsync     11020 required any (address: *mut CUdeviceptr, bytes: usize, pool: CUmemoryPool, stream: CUstream);
     cuMemFreeAsync              11020 required any (address: CUdeviceptr, stream: CUstream);
@@ -154,6 +157,7 @@ symbols! {
     cuMemAdvise                 8000  optional own (address: CUdeviceptr, bytes: usize, advice: CUmem_advise, device: CUdevice);
     // streams and events
     cuStreamCreate              2000  required own (stream: *mut CUstream, flags: c_uint);
+    cuStreamCreateWithPriority  5050  required own (stream: *mut CUstream, flags: c_uint, priority: c_int);
     cuStreamDestroy             4000  required any (stream: CUstream);
     cuStreamSynchronize         2000  required any (stream: CUstream);
     cuStreamQuery               2000  required any (stream: CUstream);
@@ -161,6 +165,9 @@ symbols! {
     cuEventCreate               2000  required own (event: *mut CUevent, flags: c_uint);
     cuEventDestroy              4000  required any (event: CUevent);
     cuEventRecord               2000  required any (event: CUevent, stream: CUstream);
+    cuEventQuery                2000  required any (event: CUevent);
+    cuEventSynchronize          2000  required any (event: CUevent);
+    cuEventElapsedTime          2000  required any (milliseconds: *mut f32, start: CUevent, end: CUevent);
     // kernels
     cuModuleLoadDataEx          2010  required own (module: *mut CUmodule, image: *const c_void, count: c_uint, options: *mut CUjit_option, values: *mut *mut c_void);
     cuModuleUnload              2000  required any (module: CUmodule);

@@ -136,6 +136,14 @@ pub const CU_MEM_LOCATION_TYPE_DEVICE: c_uint = 1;
 pub const CU_MEM_ACCESS_FLAGS_PROT_READWRITE: c_uint = 3;
 /// `CUmemPool_attribute`: bytes kept at a synchronise instead of being given back.
 pub const CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: CUmemPool_attribute = 4;
+/// `CUmemPool_attribute`: bytes of device memory that the pool has.
+pub const CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT: CUmemPool_attribute = 5;
+/// `CUmemPool_attribute`: the most bytes that the pool has had.
+pub const CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: CUmemPool_attribute = 6;
+/// `CUmemPool_attribute`: bytes that are allocated from the pool.
+pub const CU_MEMPOOL_ATTR_USED_MEM_CURRENT: CUmemPool_attribute = 7;
+/// `CUmemPool_attribute`: the most bytes that were allocated from the pool.
+pub const CU_MEMPOOL_ATTR_USED_MEM_HIGH: CUmemPool_attribute = 8;
 /// `cuMemHostAlloc`: page-locked for every context, not only for the one that is current.
 pub const CU_MEMHOSTALLOC_PORTABLE: c_uint = 1;
 /// `cuMemHostAlloc`: kernels may touch the memory too.
@@ -160,6 +168,8 @@ pub const CU_MEM_ADVISE_SET_ACCESSED_BY: CUmem_advise = 5;
 pub const CU_MEM_ADVISE_UNSET_ACCESSED_BY: CUmem_advise = 6;
 /// `CUstream_flags`: does not synchronise with the NULL stream.
 pub const CU_STREAM_NON_BLOCKING: c_uint = 1;
+/// `CUevent_flags`: a time is recorded.
+pub const CU_EVENT_DEFAULT: c_uint = 0;
 /// `CUevent_flags`: no time is recorded, so recording is cheaper.
 pub const CU_EVENT_DISABLE_TIMING: c_uint = 2;
 /// `CUfunction_attribute`: the most threads a block of this function may have.

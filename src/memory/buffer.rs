@@ -6,7 +6,7 @@ use super::view::{Slice, SliceMut};
 use super::{Memory, MemoryMut, resolve, sealed, size_of_elements};
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::ffi::{CUdeviceptr, CUstream, calls};
+use crate::ffi::{CUdeviceptr, CUstream};
 use crate::wait::complete;
 use bytemuck::Pod;
 use std::fmt;
@@ -136,7 +136,7 @@ impl<'ctx, T> Buffer<'ctx, T> {
     /// Memory that may be used on `stream`, of the context, and is freed in its order. The content is undefined.
     pub(crate) fn allocate(context: Context<'ctx>, len: usize, stream: CUstream) -> Result<Self> {
         let bytes = size_of_elements::<T>(len)?;
-        let address = context.state().pool().allocate(bytes, stream)?;
+        let address = context.state().allocate(bytes, stream)?;
         Ok(Self {
             context,
             address,
@@ -218,9 +218,9 @@ impl<'ctx, T> Buffer<'ctx, T> {
         let closed = match self.address {
             0 => Ok(()),
             // SAFETY: owned, and at rest or ordered on `free_on` (C6).
-            address => state.not_lost().and_then(|()| unsafe {
-                calls::mem_free_async(state.driver(), address, self.free_on)
-            }),
+            address => state
+                .not_lost()
+                .and_then(|()| unsafe { state.free(address, self.size_bytes(), self.free_on) }),
         };
         match closed {
             Ok(()) => {
@@ -240,10 +240,11 @@ impl<'ctx, T> Buffer<'ctx, T> {
 impl<T> Drop for Buffer<'_, T> {
     fn drop(&mut self) {
         if self.address != 0 {
+            let state = self.context.state();
             // SAFETY: owned, and at rest or ordered on `free_on` (C6).
-            let free =
-                |driver| unsafe { calls::mem_free_async(driver, self.address, self.free_on) };
-            self.context.state().tear_down(free);
+            state.tear_down(|_| unsafe {
+                state.free(self.address, self.size_bytes(), self.free_on)
+            });
         }
     }
 }

@@ -135,8 +135,10 @@ fn allocate(context: Context<'_>, bytes: usize, align: usize) -> Result<CUdevice
     let address = allocated.map_err(|error| match error {
         Error::Driver(source) if source.code() == CUresult::OUT_OF_MEMORY => Error::OutOfMemory {
             ordinal: state.ordinal(),
-            bytes,
-            source,
+            asked: bytes,
+            free: None,
+            cap: None,
+            source: Some(Box::new(source)),
         },
         other => other,
     })?;

@@ -1,6 +1,7 @@
 //! Device memory: owned buffers, views of them, and both in the order of a stream.
 
 mod buffer;
+mod chunks;
 mod element;
 mod fill;
 mod managed;
@@ -8,16 +9,19 @@ mod ordered;
 mod pinned;
 mod pool;
 mod registered;
+mod scoped;
 mod view;
 mod write_combined;
 
 pub use buffer::Buffer;
+pub use chunks::ChunksMut;
 pub use element::Element;
 pub use fill::Fill;
 pub(crate) use fill::Pattern;
 pub use managed::{Advice, ManagedBuffer, Side};
 pub use ordered::{HandOver, Ordered, Readable};
 pub use pinned::PinnedBuffer;
+pub use pool::MemoryUsage;
 pub(crate) use pool::Pool;
 pub use view::{Slice, SliceMut};
 pub use write_combined::WriteCombined;

@@ -23,6 +23,11 @@ impl<'s, B> Ordered<'s, B> {
         Self { memory, brand }
     }
 
+    /// The same memory in the same order, as another type.
+    pub(super) fn map<C>(self, f: impl FnOnce(B) -> C) -> Ordered<'s, C> {
+        Ordered::new(f(self.memory), self.brand)
+    }
+
     /// The memory, without its place in the order: for the scope's own operations.
     pub(crate) fn into_memory(self) -> B {
         self.memory
@@ -162,13 +167,13 @@ impl<'s, 'scope, 'ctx, T> Readable<'s, 'scope, 'ctx, T> for Slice<'scope, 'ctx, 
     }
 }
 
-/// Memory that another stream may take over: a [`Buffer`] allocated in the scope, or a view that is borrowed for the whole scope.
+/// Memory that may leave its stream's order, to [another stream](crate::ScopedStream::take) or [to rest](crate::ScopedStream::finish): a [`Buffer`] allocated in the scope, or a view that is borrowed for the whole scope.
 ///
 /// A view for a shorter time, such as [`Ordered::slice`] gives, is not: when its borrow ends, its stream could write the memory while
 /// the other one still reads it. Sealed.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be handed over to another stream in this scope",
-    note = "hand over what was lent with `lend` or `lend_view`, or allocated with `zeros`, in this scope"
+    message = "`{Self}` cannot be taken out of its stream's order in this scope",
+    note = "what was lent with `lend` or `lend_view`, or allocated with `zeros`, `uninit` or `upload`, can, in this scope"
 )]
 pub trait HandOver<'scope, 'ctx>: sealed::Sealed {
     /// Frees owned memory in the order of `stream` from now on.

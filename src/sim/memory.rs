@@ -13,6 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Allocations start at multiples of this.
 const ALIGNMENT: u64 = 256;
+/// A pool takes memory from its device in pieces of this size.
+const RESERVE: usize = 32 << 20;
 /// What fresh memory holds, so that reading it shows.
 const FRESH: u8 = 0xCD;
 
@@ -22,6 +24,32 @@ pub(super) struct Pool {
     /// Devices that may access its memory; shared with the allocations, which may outlive the pool.
     pub(super) access: Arc<Mutex<BTreeSet<usize>>>,
     pub(super) attributes: [u64; 9],
+    /// Shared with the allocations too.
+    pub(super) usage: Arc<Mutex<Usage>>,
+}
+
+/// What a pool holds, in bytes.
+#[derive(Default)]
+pub(super) struct Usage {
+    pub(super) used: usize,
+    pub(super) used_high: usize,
+    pub(super) reserved: usize,
+    pub(super) reserved_high: usize,
+}
+
+impl Usage {
+    fn add(&mut self, bytes: usize) {
+        self.used += bytes;
+        self.used_high = self.used_high.max(self.used);
+        self.reserved = self.reserved.max(self.used.next_multiple_of(RESERVE));
+        self.reserved_high = self.reserved_high.max(self.reserved);
+    }
+
+    /// Gives back what nobody uses, down to `keep` bytes.
+    pub(super) fn trim(&mut self, keep: usize) {
+        let needed = self.used.max(keep).min(self.reserved);
+        self.reserved = needed.next_multiple_of(RESERVE);
+    }
 }
 
 /// A piece of device memory.
@@ -32,6 +60,7 @@ pub(super) struct Allocation {
     /// The context of `cuMemAlloc` memory. Pool memory has none.
     pub(super) owner: Option<ContextRef>,
     access: Arc<Mutex<BTreeSet<usize>>>,
+    usage: Arc<Mutex<Usage>>,
     life: AtomicU8,
     /// Its free was called, and perhaps not yet executed.
     is_freed: AtomicBool,
@@ -199,7 +228,8 @@ impl State {
     /// Allocates on behalf of a context, at once.
     pub(super) fn allocate_plain(&mut self, bytes: usize, owner: ContextRef) -> Outcome<u64> {
         let device = self.device_of(owner);
-        let allocation = self.allocate(bytes, device, Some(owner), Arc::default())?;
+        let allocation =
+            self.allocate(bytes, device, Some(owner), Arc::default(), Arc::default())?;
         allocation.begin();
         Ok(allocation.base)
     }
@@ -212,7 +242,8 @@ impl State {
     pub(super) fn allocate_from(&mut self, bytes: usize, pool: Handle) -> Outcome<Arc<Allocation>> {
         let pool = self.pool(pool)?;
         let (device, access) = (pool.device, Arc::clone(&pool.access));
-        self.allocate(bytes, device, None, access)
+        let usage = Arc::clone(&pool.usage);
+        self.allocate(bytes, device, None, access, usage)
     }
 
     fn allocate(
@@ -221,6 +252,7 @@ impl State {
         device: usize,
         owner: Option<ContextRef>,
         access: Arc<Mutex<BTreeSet<usize>>>,
+        usage: Arc<Mutex<Usage>>,
     ) -> Outcome<Arc<Allocation>> {
         if bytes == 0 {
             return Err(CUresult::INVALID_VALUE);
@@ -248,12 +280,17 @@ impl State {
         let base = found.addresses.0;
         found.addresses.0 += room;
         found.used = used;
+        usage
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .add(bytes);
         let allocation = Arc::new(Allocation {
             base,
             bytes,
             device,
             owner,
             access,
+            usage,
             life: AtomicU8::new(Life::Pending as u8),
             is_freed: AtomicBool::new(false),
             storage: Storage::Device(Mutex::new(data)),
@@ -286,6 +323,7 @@ impl State {
             life: AtomicU8::new(Life::Live as u8),
             is_freed: AtomicBool::new(false),
             storage: Storage::Host(host),
+            usage: Arc::default(),
         };
         self.allocations.insert(base, Arc::new(allocation));
         Ok(base)
@@ -305,6 +343,11 @@ impl State {
         if !allocation.is_freed.swap(true, Ordering::Relaxed) && allocation.host().is_none() {
             let device = &mut self.devices[allocation.device];
             device.used = device.used.saturating_sub(allocation.bytes);
+            let mut usage = allocation
+                .usage
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            usage.used = usage.used.saturating_sub(allocation.bytes);
         }
     }
 

@@ -16,7 +16,8 @@
 //! Each machine has a range of device ordinals of its own, so that tests which run side by side in one process do not
 //! meet. As on real hardware, a thread has one context stack, whatever machines its contexts belong to.
 //!
-//! What it does not do: run PTX, measure time, find races between kernels, textures, graphs, IPC. It never takes the place of a real driver by itself.
+//! What it does not do: run PTX, take the time a device would take, find races between kernels, textures, graphs, IPC. It never takes the
+//! place of a real driver by itself.
 
 mod abi;
 mod attributes;

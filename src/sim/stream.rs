@@ -6,7 +6,8 @@ use super::registry::{Handle, Kind};
 use super::work::Work;
 use crate::ffi::CUresult;
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, MutexGuard, PoisonError};
+use std::ffi::c_int;
+use std::sync::{Arc, Condvar, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -29,6 +30,7 @@ pub(super) struct Stream {
     urgent: u64,
     running: Option<Running>,
     has_worker: bool,
+    pub(super) priority: c_int,
     pub(super) wake: Arc<Condvar>,
 }
 
@@ -53,8 +55,17 @@ pub(super) struct Mark {
 
 pub(super) struct Event {
     pub(super) context: ContextRef,
+    pub(super) is_timed: bool,
     /// The most recent record.
-    pub(super) mark: Option<Mark>,
+    pub(super) record: Option<Record>,
+}
+
+/// A record of an event.
+#[derive(Clone)]
+pub(super) struct Record {
+    pub(super) mark: Mark,
+    /// When the stream came to it.
+    pub(super) time: Arc<OnceLock<Instant>>,
 }
 
 impl Stream {
@@ -115,6 +126,7 @@ impl State {
             urgent: 0,
             running: None,
             has_worker: false,
+            priority: 0,
             wake: Arc::default(),
         };
         self.streams.insert(handle, stream);
@@ -402,7 +414,10 @@ impl Machine {
         let context = stream.context;
         let mut result = Ok(());
         match work {
-            Work::Record | Work::Wait(_) => {}
+            Work::Wait(_) => {}
+            Work::Record(time) => {
+                time.get_or_init(Instant::now);
+            }
             Work::Allocate(allocation) => allocation.begin(),
             Work::Free(allocation) => state.bury(&allocation),
             work => {

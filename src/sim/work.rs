@@ -10,12 +10,13 @@ use super::stream::Mark;
 use crate::ffi::CUhostFn;
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 /// A piece of work in a stream.
 pub(super) enum Work {
-    /// Nothing: a place for a mark.
-    Record,
+    /// Take the time, where a mark is.
+    Record(Arc<OnceLock<Instant>>),
     /// Wait until another stream has come to a mark.
     Wait(Mark),
     Allocate(Arc<Allocation>),
@@ -71,7 +72,7 @@ impl Work {
     /// What a kernel or copy did that is a fault.
     pub(super) fn run(&self, machine: &Machine) -> Result<(), String> {
         match self {
-            Self::Record | Self::Wait(_) | Self::Allocate(_) | Self::Free(_) => Ok(()),
+            Self::Record(_) | Self::Wait(_) | Self::Allocate(_) | Self::Free(_) => Ok(()),
             Self::FromHost { to, from, bytes } => to.with(*bytes, |to| {
                 // SAFETY: the caller of the copy promised `bytes` readable bytes at `from` until the copy has run;
                 // `to` is as long and lies in memory of the simulated device.

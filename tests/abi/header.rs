@@ -160,6 +160,7 @@ impl Header {
             "void" => "c_void",
             "char" => "c_char",
             "int" => "c_int",
+            "float" => "f32",
             "unsigned char" => "c_uchar",
             "unsigned short" => "c_ushort",
             "unsigned int" => "c_uint",

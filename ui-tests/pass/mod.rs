@@ -24,6 +24,12 @@ mod escape_context_kept_in_an_outer_variable;
 #[path = "escape/context_released_by_hand.rs"]
 mod escape_context_released_by_hand;
 
+#[path = "escape/event_kept_in_an_outer_variable.rs"]
+mod escape_event_kept_in_an_outer_variable;
+
+#[path = "escape/event_of_a_context_that_ends_before_the_wait.rs"]
+mod escape_event_of_a_context_that_ends_before_the_wait;
+
 #[path = "escape/memory_in_flight_returned_from_the_scope.rs"]
 mod escape_memory_in_flight_returned_from_the_scope;
 
@@ -48,6 +54,9 @@ mod escape_streams_collected_in_an_outer_vec;
 #[path = "escape/transfer_kept_after_one_of_its_contexts.rs"]
 mod escape_transfer_kept_after_one_of_its_contexts;
 
+#[path = "in-flight/buffer_divided_twice.rs"]
+mod in_flight_buffer_divided_twice;
+
 #[path = "in-flight/buffer_dropped_while_lent.rs"]
 mod in_flight_buffer_dropped_while_lent;
 
@@ -56,6 +65,9 @@ mod in_flight_buffer_filled_in_a_scope_without_being_lent;
 
 #[path = "in-flight/buffer_lent_twice.rs"]
 mod in_flight_buffer_lent_twice;
+
+#[path = "in-flight/buffer_read_at_rest_while_its_chunks_are_lent.rs"]
+mod in_flight_buffer_read_at_rest_while_its_chunks_are_lent;
 
 #[path = "in-flight/buffer_read_at_rest_while_lent.rs"]
 mod in_flight_buffer_read_at_rest_while_lent;
@@ -93,17 +105,26 @@ mod in_flight_kernel_looked_up_inside_the_scope;
 #[path = "in-flight/managed_memory_touched_by_the_host_while_lent.rs"]
 mod in_flight_managed_memory_touched_by_the_host_while_lent;
 
+#[path = "in-flight/memory_finished_on_another_stream.rs"]
+mod in_flight_memory_finished_on_another_stream;
+
 #[path = "in-flight/memory_of_one_stream_filled_on_another.rs"]
 mod in_flight_memory_of_one_stream_filled_on_another;
 
 #[path = "in-flight/memory_read_and_written_by_one_launch.rs"]
 mod in_flight_memory_read_and_written_by_one_launch;
 
+#[path = "in-flight/memory_used_after_it_was_finished.rs"]
+mod in_flight_memory_used_after_it_was_finished;
+
 #[path = "in-flight/memory_used_after_it_was_handed_over.rs"]
 mod in_flight_memory_used_after_it_was_handed_over;
 
 #[path = "in-flight/memory_used_on_a_stream_it_was_not_handed_to.rs"]
 mod in_flight_memory_used_on_a_stream_it_was_not_handed_to;
+
+#[path = "in-flight/part_of_memory_finished.rs"]
+mod in_flight_part_of_memory_finished;
 
 #[path = "in-flight/part_of_memory_handed_over.rs"]
 mod in_flight_part_of_memory_handed_over;
@@ -131,6 +152,12 @@ mod in_flight_stream_made_inside_the_scope;
 
 #[path = "mix/brand_made_shorter.rs"]
 mod mix_brand_made_shorter;
+
+#[path = "mix/event_brand_made_shorter.rs"]
+mod mix_event_brand_made_shorter;
+
+#[path = "mix/event_recorded_on_a_stream_of_another_gpu.rs"]
+mod mix_event_recorded_on_a_stream_of_another_gpu;
 
 #[path = "mix/host_data_written_to_memory_of_another_gpu.rs"]
 mod mix_host_data_written_to_memory_of_another_gpu;
@@ -170,6 +197,9 @@ mod mix_stream_and_buffer_of_two_gpus_in_one_struct;
 
 #[path = "mix/streams_of_two_gpus_in_one_vec.rs"]
 mod mix_streams_of_two_gpus_in_one_vec;
+
+#[path = "mix/time_between_events_of_two_gpus.rs"]
+mod mix_time_between_events_of_two_gpus;
 
 #[path = "mix/transfer_enqueued_with_its_streams_exchanged.rs"]
 mod mix_transfer_enqueued_with_its_streams_exchanged;
@@ -252,6 +282,9 @@ mod types_launch_without_unsafe;
 #[path = "types/memory_read_as_another_element_type.rs"]
 mod types_memory_read_as_another_element_type;
 
+#[path = "types/memory_without_content_read_in_a_scope.rs"]
+mod types_memory_without_content_read_in_a_scope;
+
 #[path = "types/parameter_list_without_a_comma.rs"]
 mod types_parameter_list_without_a_comma;
 
@@ -260,6 +293,9 @@ mod types_reference_in_a_parameter_list;
 
 #[path = "types/shared_handle_where_the_kernel_writes.rs"]
 mod types_shared_handle_where_the_kernel_writes;
+
+#[path = "types/time_between_a_timed_and_an_untimed_event.rs"]
+mod types_time_between_a_timed_and_an_untimed_event;
 
 #[path = "types/uninitialised_memory_read.rs"]
 mod types_uninitialised_memory_read;

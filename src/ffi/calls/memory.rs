@@ -59,6 +59,38 @@ pub(crate) unsafe fn mem_pool_set_release_threshold(
     })
 }
 
+/// One of the counters of a pool, in bytes.
+///
+/// # Safety
+/// `pool` is live; `attribute` is one of `CU_MEMPOOL_ATTR_RESERVED_MEM_*` and `CU_MEMPOOL_ATTR_USED_MEM_*`.
+pub(crate) unsafe fn mem_pool_get_bytes(
+    driver: Driver,
+    pool: CUmemoryPool,
+    attribute: CUmemPool_attribute,
+) -> Result<u64> {
+    let mut bytes = 0_u64;
+    driver.call("cuMemPoolGetAttribute", |s| {
+        // SAFETY: the caller's promise; these attributes are 64-bit numbers and the pointer is valid for the call.
+        unsafe { (s.cuMemPoolGetAttribute)(pool, attribute, (&raw mut bytes).cast()) }
+    })?;
+    Ok(bytes)
+}
+
+/// Gives back to the device what the pool holds and nobody uses, down to `keep` bytes.
+///
+/// # Safety
+/// `pool` is live.
+pub(crate) unsafe fn mem_pool_trim_to(
+    driver: Driver,
+    pool: CUmemoryPool,
+    keep: usize,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    driver.call("cuMemPoolTrimTo", |s| unsafe {
+        (s.cuMemPoolTrimTo)(pool, keep)
+    })
+}
+
 /// Lets `device` read and write the pool's memory.
 ///
 /// # Safety

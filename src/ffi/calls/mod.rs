@@ -44,6 +44,17 @@ impl Driver {
             Err(self.failed(code, name))
         }
     }
+
+    /// Asks whether something is done: `NOT_READY` is an answer and not an error.
+    #[inline]
+    fn ask(self, name: &'static str, call: impl FnOnce(&Symbols) -> CUresult) -> Result<bool> {
+        self.unpoisoned()?;
+        match call(self.symbols()) {
+            CUresult::SUCCESS => Ok(true),
+            CUresult::NOT_READY => Ok(false),
+            code => Err(self.failed(code, name)),
+        }
+    }
 }
 
 /// The bytes before the first NUL; a byte that is not UTF-8 becomes U+FFFD.

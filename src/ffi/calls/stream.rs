@@ -5,6 +5,7 @@
 use crate::driver::Driver;
 use crate::error::Result;
 use crate::ffi::*;
+use std::ffi::{c_int, c_uint};
 
 /// A non-blocking stream of the current context.
 pub(crate) fn stream_create(driver: Driver) -> Result<CUstream> {
@@ -14,6 +15,26 @@ pub(crate) fn stream_create(driver: Driver) -> Result<CUstream> {
         unsafe { (s.cuStreamCreate)(&raw mut stream, CU_STREAM_NON_BLOCKING) }
     })?;
     Ok(stream)
+}
+
+/// A non-blocking stream of the current context. A priority out of range is moved into it, silently (measured).
+pub(crate) fn stream_create_with_priority(driver: Driver, priority: c_int) -> Result<CUstream> {
+    let mut stream = CUstream::NULL;
+    driver.call("cuStreamCreateWithPriority", |s| {
+        // SAFETY: the out-pointer is valid for the call.
+        unsafe { (s.cuStreamCreateWithPriority)(&raw mut stream, CU_STREAM_NON_BLOCKING, priority) }
+    })?;
+    Ok(stream)
+}
+
+/// The least and the greatest priority of streams of the current context. Greater ones are smaller numbers.
+pub(crate) fn ctx_stream_priority_range(driver: Driver) -> Result<(c_int, c_int)> {
+    let (mut least, mut greatest) = (0, 0);
+    // SAFETY: the out-pointers are valid for the call.
+    driver.call("cuCtxGetStreamPriorityRange", |s| unsafe {
+        (s.cuCtxGetStreamPriorityRange)(&raw mut least, &raw mut greatest)
+    })?;
+    Ok((least, greatest))
 }
 
 /// # Safety
@@ -49,6 +70,15 @@ pub(crate) unsafe fn stream_query(driver: Driver, stream: CUstream) -> CUresult 
     unsafe { (driver.symbols().cuStreamQuery)(stream) }
 }
 
+/// Whether everything that `stream` was given is done.
+///
+/// # Safety
+/// `stream` is live.
+pub(crate) unsafe fn stream_is_idle(driver: Driver, stream: CUstream) -> Result<bool> {
+    // SAFETY: the caller's promise.
+    driver.ask("cuStreamQuery", |s| unsafe { (s.cuStreamQuery)(stream) })
+}
+
 /// # Safety
 /// Both are live. They may belong to different contexts.
 #[inline]
@@ -63,12 +93,12 @@ pub(crate) unsafe fn stream_wait_event(
     })
 }
 
-/// An event of the current context that records no time.
-pub(crate) fn event_create(driver: Driver) -> Result<CUevent> {
+/// An event of the current context. `flags` is [`CU_EVENT_DEFAULT`] or [`CU_EVENT_DISABLE_TIMING`].
+pub(crate) fn event_create(driver: Driver, flags: c_uint) -> Result<CUevent> {
     let mut event = CUevent::NULL;
     driver.call("cuEventCreate", |s| {
         // SAFETY: the out-pointer is valid for the call.
-        unsafe { (s.cuEventCreate)(&raw mut event, CU_EVENT_DISABLE_TIMING) }
+        unsafe { (s.cuEventCreate)(&raw mut event, flags) }
     })?;
     Ok(event)
 }
@@ -88,4 +118,41 @@ pub(crate) unsafe fn event_record(driver: Driver, event: CUevent, stream: CUstre
     driver.call("cuEventRecord", |s| unsafe {
         (s.cuEventRecord)(event, stream)
     })
+}
+
+/// Whether the last record of `event` has happened. The driver says yes of an event that was never recorded (measured).
+///
+/// # Safety
+/// `event` is live.
+pub(crate) unsafe fn event_query(driver: Driver, event: CUevent) -> Result<bool> {
+    // SAFETY: the caller's promise.
+    driver.ask("cuEventQuery", |s| unsafe { (s.cuEventQuery)(event) })
+}
+
+/// Waits for the last record of `event`. The driver returns at once for an event that was never recorded (measured).
+///
+/// # Safety
+/// `event` is live.
+pub(crate) unsafe fn event_synchronize(driver: Driver, event: CUevent) -> Result<()> {
+    // SAFETY: the caller's promise.
+    driver.call("cuEventSynchronize", |s| unsafe {
+        (s.cuEventSynchronize)(event)
+    })
+}
+
+/// Milliseconds from the last record of `start` to that of `end`; `None` while one of them is pending.
+///
+/// # Safety
+/// Both are live, record times and belong to one context.
+pub(crate) unsafe fn event_elapsed_time(
+    driver: Driver,
+    start: CUevent,
+    end: CUevent,
+) -> Result<Option<f32>> {
+    let mut milliseconds = 0.0;
+    let is_done = driver.ask("cuEventElapsedTime", |s| {
+        // SAFETY: the caller's promise; the out-pointer is valid for the call.
+        unsafe { (s.cuEventElapsedTime)(&raw mut milliseconds, start, end) }
+    })?;
+    Ok(is_done.then_some(milliseconds))
 }

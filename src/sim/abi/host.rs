@@ -11,6 +11,7 @@ use crate::sim::registry::{Handle, Named};
 use crate::sim::work::Work;
 use std::ffi::{c_uint, c_void};
 use std::ptr;
+use std::sync::Arc;
 
 pub(super) unsafe extern "C" fn cuMemHostAlloc(
     memory: *mut *mut c_void,
@@ -116,7 +117,8 @@ pub(super) unsafe extern "C" fn cuMemPrefetchAsync(
         |machine, mut state| {
             let stream = state.stream(stream)?;
             check_managed(machine, &state, address, bytes, device)?;
-            machine.enqueue(&mut state, stream, Work::Record)?;
+            // Nothing to do, in order.
+            machine.enqueue(&mut state, stream, Work::Record(Arc::default()))?;
             Ok(())
         },
     )

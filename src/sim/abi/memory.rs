@@ -73,6 +73,7 @@ pub(super) unsafe extern "C" fn cuMemPoolCreate(
                     device,
                     access,
                     attributes: [0; 9],
+                    usage: Arc::default(),
                 },
             );
             pool.set(CUmemoryPool::from_ptr(made.as_ptr()))
@@ -110,13 +111,57 @@ pub(super) unsafe extern "C" fn cuMemPoolSetAttribute(
                 // SAFETY: these attributes are of type `int`, and the caller passes a pointer to one.
                 1..=3 => i64::from(unsafe { value.cast::<c_int>().read() }) as u64,
                 // SAFETY: these attributes are of type `cuuint64_t`, and the caller passes a pointer to one.
-                4..=8 => unsafe { value.cast::<u64>().read() },
+                4 | 6 | 8 => unsafe { value.cast::<u64>().read() },
                 _ => return Err(CUresult::INVALID_VALUE),
             };
-            found.attributes[attribute as usize] = value;
+            let mut usage = found.usage.lock().unwrap_or_else(PoisonError::into_inner);
+            match attribute {
+                // The high marks can be set to where they are now, which is called 0.
+                6 | 8 if value != 0 => return Err(CUresult::INVALID_VALUE),
+                6 => usage.reserved_high = usage.reserved,
+                8 => usage.used_high = usage.used,
+                _ => found.attributes[attribute as usize] = value,
+            }
             Ok(())
         },
     )
+}
+
+pub(super) unsafe extern "C" fn cuMemPoolGetAttribute(
+    pool: CUmemoryPool,
+    attribute: CUmemPool_attribute,
+    value: *mut c_void,
+) -> CUresult {
+    let pool = pool_handle(pool);
+    call("cuMemPoolGetAttribute", Named::Handle(pool), |_, state| {
+        let found = state.pools.get(&pool).ok_or(CUresult::INVALID_HANDLE)?;
+        let usage = found.usage.lock().unwrap_or_else(PoisonError::into_inner);
+        let answer = match attribute {
+            1..=4 => found.attributes[attribute as usize],
+            5 => usage.reserved as u64,
+            6 => usage.reserved_high as u64,
+            7 => usage.used as u64,
+            8 => usage.used_high as u64,
+            _ => return Err(CUresult::INVALID_VALUE),
+        };
+        if attribute < 4 {
+            // SAFETY: these attributes are of type `int`, and the caller passes null or a pointer to one.
+            unsafe { Out::new(value.cast::<c_int>()) }?.set(answer as c_int)
+        } else {
+            // SAFETY: these attributes are of type `cuuint64_t`, and the caller passes null or a pointer to one.
+            unsafe { Out::new(value.cast::<u64>()) }?.set(answer)
+        }
+    })
+}
+
+pub(super) unsafe extern "C" fn cuMemPoolTrimTo(pool: CUmemoryPool, keep: usize) -> CUresult {
+    let pool = pool_handle(pool);
+    call("cuMemPoolTrimTo", Named::Handle(pool), |_, state| {
+        let found = state.pools.get(&pool).ok_or(CUresult::INVALID_HANDLE)?;
+        let mut usage = found.usage.lock().unwrap_or_else(PoisonError::into_inner);
+        usage.trim(keep);
+        Ok(())
+    })
 }
 
 pub(super) unsafe extern "C" fn cuMemPoolSetAccess(

@@ -55,14 +55,15 @@ entry_points! {
         cuDeviceGetCount cuDeviceGet cuDeviceGetName cuDeviceGetUuid cuDeviceTotalMem cuDeviceGetAttribute
         cuDeviceGetPCIBusId cuDeviceCanAccessPeer
         cuDevicePrimaryCtxRetain cuDevicePrimaryCtxRelease cuCtxGetCurrent cuCtxPushCurrent cuCtxPopCurrent cuCtxGetId
-        cuMemGetInfo
-        cuMemPoolCreate cuMemPoolDestroy cuMemPoolSetAttribute cuMemPoolSetAccess cuMemAllocFromPoolAsync cuMemFreeAsync
+        cuCtxGetStreamPriorityRange cuMemGetInfo
+        cuMemPoolCreate cuMemPoolDestroy cuMemPoolSetAttribute cuMemPoolGetAttribute cuMemPoolTrimTo cuMemPoolSetAccess
+        cuMemAllocFromPoolAsync cuMemFreeAsync
         cuMemcpyHtoDAsync cuMemcpyDtoHAsync cuMemcpyDtoDAsync cuMemcpyPeerAsync
         cuMemsetD8Async cuMemsetD16Async cuMemsetD32Async
+        cuStreamCreate cuStreamCreateWithPriority cuStreamDestroy cuStreamSynchronize cuStreamQuery cuStreamWaitEvent
+        cuEventCreate cuEventDestroy cuEventRecord cuEventQuery cuEventSynchronize cuEventElapsedTime
         cuMemHostAlloc cuMemFreeHost cuMemHostGetDevicePointer cuMemHostRegister cuMemHostUnregister
         cuMemAllocManaged cuMemFree
-        cuStreamCreate cuStreamDestroy cuStreamSynchronize cuStreamQuery cuStreamWaitEvent
-        cuEventCreate cuEventDestroy cuEventRecord
         cuModuleLoadDataEx cuModuleUnload cuModuleGetFunction cuFuncGetAttribute cuLaunchKernel
     }
     optional { cuFuncGetParamInfo cuFuncGetParamCount cuMemPrefetchAsync cuMemAdvise }
@@ -82,9 +83,8 @@ entry_points! {
         cuMemcpyDtoH from 3020 before 99_990;
         cuPointerGetAttribute from 4000 before 99_990;
         cuStreamGetCtx from 9020 before 12_050;
+        cuStreamGetPriority from 5050 before 99_990;
         cuLaunchHostFunc from 10_000 before 99_990;
-        cuEventQuery from 2000 before 99_990;
-        cuEventSynchronize from 2000 before 99_990;
     }
 }
 

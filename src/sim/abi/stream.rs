@@ -4,11 +4,16 @@
 #![allow(non_snake_case)] // the driver's names
 
 use super::{Out, call};
-use crate::ffi::{CU_STREAM_NON_BLOCKING, CUcontext, CUevent, CUhostFn, CUresult, CUstream};
+use crate::ffi::{
+    CU_EVENT_DISABLE_TIMING, CU_STREAM_NON_BLOCKING, CUcontext, CUevent, CUhostFn, CUresult,
+    CUstream,
+};
+use crate::sim::machine::Outcome;
 use crate::sim::registry::{Handle, Kind, Named};
-use crate::sim::stream::Event;
+use crate::sim::stream::{Event, Record};
 use crate::sim::work::{HostPointer, Work};
-use std::ffi::{c_uint, c_void};
+use std::ffi::{c_int, c_uint, c_void};
+use std::sync::{Arc, OnceLock};
 
 fn stream_handle(stream: CUstream) -> Handle {
     Handle::from_ptr(stream.as_ptr())
@@ -18,18 +23,78 @@ fn event_handle(event: CUevent) -> Handle {
     Handle::from_ptr(event.as_ptr())
 }
 
+/// The least and the greatest priority of a stream, as an H200 has them.
+const PRIORITIES: (c_int, c_int) = (0, -5);
+
+pub(super) unsafe extern "C" fn cuCtxGetStreamPriorityRange(
+    least: *mut c_int,
+    greatest: *mut c_int,
+) -> CUresult {
+    // SAFETY: null or valid for the call.
+    let least = unsafe { Out::new(least) };
+    // SAFETY: null or valid for the call.
+    let greatest = unsafe { Out::new(greatest) };
+    call("cuCtxGetStreamPriorityRange", Named::Current, |_, state| {
+        state.current()?;
+        // Either may be null.
+        least.map_or(Ok(()), |least| least.set(PRIORITIES.0))?;
+        greatest.map_or(Ok(()), |greatest| greatest.set(PRIORITIES.1))
+    })
+}
+
 pub(super) unsafe extern "C" fn cuStreamCreate(stream: *mut CUstream, flags: c_uint) -> CUresult {
     // SAFETY: null or valid for the call.
     let stream = unsafe { Out::new(stream) };
-    call("cuStreamCreate", Named::Current, |_, mut state| {
+    create("cuStreamCreate", stream, flags, 0)
+}
+
+pub(super) unsafe extern "C" fn cuStreamCreateWithPriority(
+    stream: *mut CUstream,
+    flags: c_uint,
+    priority: c_int,
+) -> CUresult {
+    // SAFETY: null or valid for the call.
+    let stream = unsafe { Out::new(stream) };
+    create("cuStreamCreateWithPriority", stream, flags, priority)
+}
+
+fn create(
+    name: &'static str,
+    stream: Outcome<Out<CUstream>>,
+    flags: c_uint,
+    priority: c_int,
+) -> CUresult {
+    call(name, Named::Current, |_, mut state| {
         // Whatever context is current: that is the danger of the call.
         let (context, stream) = (state.current()?, stream?);
         if flags & !CU_STREAM_NON_BLOCKING != 0 {
             return Err(CUresult::INVALID_VALUE);
         }
         let made = state.create_stream(context, flags == 0, false);
+        if let Some(made) = state.streams.get_mut(&made) {
+            // A priority out of range is moved into it, silently.
+            made.priority = priority.clamp(PRIORITIES.1, PRIORITIES.0);
+        }
         stream.set(CUstream::from_ptr(made.as_ptr()))
     })
+}
+
+pub(super) unsafe extern "C" fn cuStreamGetPriority(
+    stream: CUstream,
+    priority: *mut c_int,
+) -> CUresult {
+    // SAFETY: null or valid for the call.
+    let priority = unsafe { Out::new(priority) };
+    let stream = stream_handle(stream);
+    call(
+        "cuStreamGetPriority",
+        Named::Handle(stream),
+        |_, mut state| {
+            let stream = state.stream(stream)?;
+            let found = state.streams.get(&stream);
+            priority?.set(found.map_or(0, |stream| stream.priority))
+        },
+    )
 }
 
 pub(super) unsafe extern "C" fn cuStreamDestroy(stream: CUstream) -> CUresult {
@@ -100,8 +165,8 @@ pub(super) unsafe extern "C" fn cuStreamWaitEvent(
         |machine, mut state| {
             let stream = state.stream(stream)?;
             // The most recent record at this moment; a later one does not move the wait.
-            if let Some(mark) = state.event(event_handle(event))?.mark {
-                machine.enqueue(&mut state, stream, Work::Wait(mark))?;
+            if let Some(record) = state.event(event_handle(event))?.record.clone() {
+                machine.enqueue(&mut state, stream, Work::Wait(record.mark))?;
             }
             Ok(())
         },
@@ -147,7 +212,8 @@ pub(super) unsafe extern "C" fn cuEventCreate(event: *mut CUevent, flags: c_uint
             made,
             Event {
                 context,
-                mark: None,
+                is_timed: flags & CU_EVENT_DISABLE_TIMING == 0,
+                record: None,
             },
         );
         event.set(CUevent::from_ptr(made.as_ptr()))
@@ -174,9 +240,10 @@ pub(super) unsafe extern "C" fn cuEventRecord(event: CUevent, stream: CUstream) 
             if state.home(stream)?.0 != context {
                 return Err(CUresult::INVALID_HANDLE);
             }
-            let mark = machine.enqueue(&mut state, stream, Work::Record)?;
+            let time = Arc::new(OnceLock::new());
+            let mark = machine.enqueue(&mut state, stream, Work::Record(Arc::clone(&time)))?;
             if let Some(event) = state.events.get_mut(&event) {
-                event.mark = Some(mark);
+                event.record = Some(Record { mark, time });
             }
             Ok(())
         },
@@ -186,8 +253,12 @@ pub(super) unsafe extern "C" fn cuEventRecord(event: CUevent, stream: CUstream) 
 pub(super) unsafe extern "C" fn cuEventQuery(event: CUevent) -> CUresult {
     let event = event_handle(event);
     call("cuEventQuery", Named::Handle(event), |_, state| {
-        let mark = state.event(event)?.mark;
-        if mark.is_none_or(|mark| state.is_done(mark)) {
+        let record = &state.event(event)?.record;
+        // An event that was never recorded has nothing to wait for.
+        if record
+            .as_ref()
+            .is_none_or(|record| state.is_done(record.mark))
+        {
             Ok(())
         } else {
             Err(CUresult::NOT_READY)
@@ -201,11 +272,37 @@ pub(super) unsafe extern "C" fn cuEventSynchronize(event: CUevent) -> CUresult {
         "cuEventSynchronize",
         Named::Handle(event),
         |machine, state| {
-            let &Event { context, mark } = state.event(event)?;
-            match mark {
+            let found = state.event(event)?;
+            let context = found.context;
+            match found.record.as_ref().map(|record| record.mark) {
                 Some(mark) => machine.wait(state, mark)?.live(context),
                 None => Ok(()),
             }
         },
     )
+}
+
+pub(super) unsafe extern "C" fn cuEventElapsedTime(
+    milliseconds: *mut f32,
+    start: CUevent,
+    end: CUevent,
+) -> CUresult {
+    // SAFETY: null or valid for the call.
+    let milliseconds = unsafe { Out::new(milliseconds) };
+    let (start, end) = (event_handle(start), event_handle(end));
+    call("cuEventElapsedTime", Named::Handle(start), |_, state| {
+        let (start, end) = (state.event(start)?, state.event(end)?);
+        let is_possible = start.is_timed && end.is_timed && start.context == end.context;
+        let (Some(start), Some(end), true) = (&start.record, &end.record, is_possible) else {
+            return Err(CUresult::INVALID_HANDLE);
+        };
+        let (Some(&start), Some(&end)) = (start.time.get(), end.time.get()) else {
+            return Err(CUresult::NOT_READY);
+        };
+        let seconds = match end.checked_duration_since(start) {
+            Some(later) => later.as_secs_f32(),
+            None => -start.duration_since(end).as_secs_f32(),
+        };
+        milliseconds?.set(seconds * 1e3)
+    })
 }

@@ -165,3 +165,44 @@ fn pool_memory_that_nobody_frees_is_still_there_after_its_context() {
     ok(more!(program, cuMemFree 3020 (u64), kept));
     assert_eq!(program.machine.live(), Live::default());
 }
+
+#[test]
+fn a_pool_keeps_what_is_freed_until_it_is_trimmed() {
+    const PIECE: u64 = 32 << 20;
+    let program = patient();
+    let stream = program.stream(program.retain(0));
+    let pool = program.pool(0);
+    let get = |attribute| {
+        let mut bytes = u64::MAX;
+        ok(cu!(
+            program,
+            cuMemPoolGetAttribute,
+            pool,
+            attribute,
+            (&raw mut bytes).cast()
+        ));
+        bytes
+    };
+    // Reserved, its high mark, used, its high mark.
+    let usage = || [5, 6, 7, 8].map(get);
+    assert_eq!(usage(), [0; 4]);
+    let [a, b] = [PIECE, 8].map(|bytes| program.allocate(pool, stream, bytes as usize));
+    assert_eq!(usage(), [2 * PIECE, 2 * PIECE, PIECE + 8, PIECE + 8]);
+    ok(cu!(program, cuMemFreeAsync, a, stream));
+    assert_eq!(usage(), [2 * PIECE, 2 * PIECE, 8, PIECE + 8]);
+    ok(cu!(program, cuMemPoolTrimTo, pool, 2 * PIECE as usize));
+    assert_eq!(get(5), 2 * PIECE);
+    ok(cu!(program, cuMemPoolTrimTo, pool, 0));
+    assert_eq!(usage(), [PIECE, 2 * PIECE, 8, PIECE + 8]);
+    let (mut none, mut some) = (0_u64, 1_u64);
+    let set = |attribute, value: &mut u64| {
+        let value = (&raw mut *value).cast();
+        cu!(program, cuMemPoolSetAttribute, pool, attribute, value)
+    };
+    ok(set(8, &mut none));
+    assert_eq!(set(8, &mut some), CUresult::INVALID_VALUE);
+    assert_eq!(set(7, &mut none), CUresult::INVALID_VALUE);
+    assert_eq!(get(8), 8);
+    ok(cu!(program, cuMemFreeAsync, b, stream));
+    ok(program.sync(stream));
+}

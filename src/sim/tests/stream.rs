@@ -109,3 +109,89 @@ fn a_fault_drops_pending_host_functions() {
     assert_eq!(program.sync(stream), CUresult::ECC_UNCORRECTABLE);
     assert_eq!(CALLED.load(Ordering::Relaxed), 1);
 }
+
+#[test]
+fn timed_events_take_the_time_at_which_the_stream_comes_to_them() {
+    let program = patient();
+    let context = program.retain(0);
+    let stream = program.stream(context);
+    let timed = || {
+        let mut event = CUevent::NULL;
+        program.within(context, || {
+            ok(cu!(
+                program,
+                cuEventCreate,
+                &raw mut event,
+                CU_EVENT_DEFAULT
+            ))
+        });
+        event
+    };
+    let (start, end, untimed) = (timed(), timed(), program.event(context));
+    let mut milliseconds = -1.0;
+    let mut elapsed = |start, end| {
+        let code = cu!(
+            program,
+            cuEventElapsedTime,
+            &raw mut milliseconds,
+            start,
+            end
+        );
+        (code, milliseconds)
+    };
+    assert_eq!(elapsed(start, end).0, CUresult::INVALID_HANDLE);
+    for event in [start, end, untimed] {
+        ok(cu!(program, cuEventRecord, event, stream));
+    }
+    assert_eq!(elapsed(start, end), (CUresult::NOT_READY, -1.0));
+    assert_eq!(elapsed(start, untimed).0, CUresult::INVALID_HANDLE);
+    ok(program.sync(stream));
+    let (code, forth) = elapsed(start, end);
+    ok(code);
+    let (code, back) = elapsed(end, start);
+    ok(code);
+    assert!(forth >= 0.0 && back == -forth, "{forth} {back}");
+    assert_eq!(elapsed(end, end), (CUresult::SUCCESS, 0.0));
+}
+
+#[test]
+fn a_priority_out_of_range_is_moved_into_it() {
+    let program = patient();
+    let context = program.retain(0);
+    let (mut least, mut greatest) = (1, 1);
+    assert_eq!(
+        cu!(
+            program,
+            cuCtxGetStreamPriorityRange,
+            &raw mut least,
+            &raw mut greatest
+        ),
+        CUresult::INVALID_CONTEXT
+    );
+    let created = program.within(context, || {
+        ok(cu!(
+            program,
+            cuCtxGetStreamPriorityRange,
+            &raw mut least,
+            &raw mut greatest
+        ));
+        [-1000, -1, 1000].map(|priority| {
+            let (mut stream, flags) = (CUstream::NULL, CU_STREAM_NON_BLOCKING);
+            ok(cu!(
+                program,
+                cuStreamCreateWithPriority,
+                &raw mut stream,
+                flags,
+                priority
+            ));
+            stream
+        })
+    });
+    assert_eq!((least, greatest), (0, -5));
+    let priorities = created.map(|stream| {
+        let mut priority = 1;
+        ok(more!(program, cuStreamGetPriority 5050 (CUstream, *mut c_int), stream, &raw mut priority));
+        priority
+    });
+    assert_eq!(priorities, [-5, -1, 0]);
+}

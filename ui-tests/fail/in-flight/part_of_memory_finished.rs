@@ -1,0 +1,22 @@
+//! Claim:   C6
+//! Misuse:  finish a borrowed part of the memory and lend it to another stream
+//! In C:    both streams have the address, and one of them is not waited for
+//! Real:    none known
+//! rustc:   argument requires that `memory` is borrowed for `'scope`
+//! Reads:   only what is borrowed until the end of the scope can leave its stream; `slice_mut` borrows the handle for a shorter time.
+//!          The second error, `'a` and `'scope`, follows from the first
+//! Fix:     divide the memory for good, `memory.split_at_mut(2)?`, and finish one part
+
+use scoped_cuda::{Ordered, Result, ScopedStream, SliceMut};
+
+fn f<'a, 'b, 'scope, 'gpu>(
+    a: ScopedStream<'a, 'scope, 'gpu>,
+    b: ScopedStream<'b, 'scope, 'gpu>,
+    mut memory: Ordered<'a, SliceMut<'scope, 'gpu, f32>>,
+) -> Result<()> {
+    a.fill(&mut memory, 1.0)?;
+    let part = memory.slice_mut(..2)?; // <-
+    b.fill(&mut b.lend_view(a.finish(part)?), 2.0)
+}
+
+fn main() {}
