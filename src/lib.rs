@@ -37,7 +37,7 @@ pub use memory::{
     Advice, Axis, Buffer, ChunksMut, Element, Extent, Fill, HandOver, HostLayout, HostRows,
     HostRowsMut, ManagedBuffer, Memory, MemoryMut, MemoryUsage, Ordered, PinnedBuffer, Pitched,
     PitchedMemory, PitchedMemoryMut, PitchedSlice, PitchedSliceMut, Readable, ReadableRows,
-    RowSource, RowTarget, Rows, Side, Slice, SliceMut,
+    RowSource, RowTarget, Rows, Side, Slice, SliceMut, WriteCombined,
 };
 pub use pending::{Pending, Refused};
 pub use scope::{Scope, ScopedStream, scope, try_scope};

@@ -91,7 +91,10 @@ fn it_is_memory_of_the_device_in_every_copy() {
         assert_eq!(managed.as_slice()?, [1, 2, 3]);
         let mut there = other.zeros::<u16>(3)?;
         let transfer = ctx.transfer_to(other)?;
-        // With no context current.
+        transfer.copy(&managed.view(), &mut there)?; // the other context is current
+        assert_eq!(there.to_vec()?, [1, 2, 3]);
+        there.write(&[0; 3])?;
+        // And none.
         std::thread::scope(|threads| {
             let there = &mut there;
             let (source, buffer) = (managed.view(), &mut buffer);

@@ -6,9 +6,10 @@
 mod common;
 
 use common::{Gate, PTX, in_context, in_two_contexts, is_busy, on_driver};
-use scoped_cuda::{Error, In, InOut, LaunchConfig, Result, scope};
+use scoped_cuda::{Buffer, Error, In, InOut, LaunchConfig, PinnedBuffer, Result, Stream, scope};
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
+use std::thread;
 
 #[test]
 fn it_is_ordinary_memory_at_rest() {
@@ -23,7 +24,7 @@ fn it_is_ordinary_memory_at_rest() {
         other.sort_unstable();
         assert_eq!(other[996..], [1, 2, 3, 7]);
         assert_eq!(pinned[..4], [1, 2, 3, 0]);
-        std::thread::scope(|threads| {
+        thread::scope(|threads| {
             threads.spawn(|| pinned.fill(5));
             threads.spawn(move || drop(other));
         });
@@ -74,6 +75,39 @@ fn sizes_are_checked() {
     });
 }
 
+/// A reference to an element that is not aligned would be undefined behaviour.
+#[test]
+fn an_element_is_aligned_or_the_memory_refused() {
+    const BYTES: usize = 1 << 21;
+
+    #[derive(Clone, Copy)]
+    #[repr(C, align(0x20_0000))]
+    struct Large([u8; BYTES]);
+
+    // SAFETY: bytes all through.
+    unsafe impl bytemuck::Zeroable for Large {}
+    // SAFETY: as above, without padding.
+    unsafe impl bytemuck::Pod for Large {}
+
+    in_context(|ctx| {
+        match ctx.pinned_zeros::<Large>(1) {
+            Ok(pinned) => {
+                assert!(pinned.as_ptr().addr() % BYTES == 0 && pinned[0].0[BYTES - 1] == 0)
+            }
+            Err(Error::Misaligned { address, align }) => {
+                assert!(align == BYTES && address % BYTES != 0);
+            }
+            Err(other) => return Err(other),
+        }
+        match ctx.managed_zeros::<Large>(1) {
+            Ok(managed) => assert_eq!(managed.as_slice()?.as_ptr().addr() % BYTES, 0),
+            Err(Error::Misaligned { align, .. }) => assert_eq!(align, BYTES),
+            Err(other) => return Err(other),
+        }
+        Ok(())
+    });
+}
+
 /// B52, B60: the call returns while the copy waits behind a gate, the scope does not; no handle is needed for that.
 #[test]
 fn a_read_does_not_block_and_the_scope_waits() {
@@ -100,7 +134,8 @@ fn a_read_does_not_block_and_the_scope_waits() {
 #[test]
 fn a_write_takes_what_was_there() {
     in_context(|ctx| {
-        let (stream, len) = (ctx.stream()?, 10_000);
+        // More than what the driver would keep a copy of.
+        let (stream, len) = (ctx.stream()?, 6 << 20);
         let mut buffer = ctx.zeros::<f32>(len)?;
         let mut pinned = ctx.pinned_from(&vec![1.0f32; len])?;
         stream.scope(|s| {
@@ -189,37 +224,47 @@ fn kernels_and_fills_work_on_it_directly() {
     });
 }
 
-/// Under unified addressing a copy takes page-locked memory for either side.
+/// Under unified addressing a copy takes page-locked memory for either side, whatever context is current.
 #[test]
 fn device_copies_work_on_it_directly() {
-    in_two_contexts(|ctx, other| {
-        let (stream, mut buffer) = (ctx.stream()?, ctx.zeros::<u32>(4)?);
-        let mut pinned = ctx.pinned_from(&[1u32, 2, 3, 4])?;
+    fn use_it<'a, 'b>(
+        stream: &Stream<'a>,
+        buffer: &mut Buffer<'a, u32>,
+        pinned: &mut PinnedBuffer<'a, u32>,
+        there: &mut Buffer<'b, u32>,
+    ) -> Result<()> {
+        let (ctx, other) = (stream.context(), there.context());
+        pinned.copy_from_slice(&[1, 2, 3, 4]);
         let mut back = [0; 4];
         stream.scope(|s| {
-            let mut on_device = s.lend_pinned(&mut pinned)?;
-            let mut buffer = s.lend(&mut buffer);
+            let mut on_device = s.lend_pinned(pinned)?;
+            let mut buffer = s.lend(buffer);
             s.copy(&on_device, &mut buffer)?;
             s.fill(&mut buffer.slice_mut(..1)?, 9)?;
             s.copy(&buffer, &mut on_device)?;
+            s.fill(&mut on_device.slice_mut(3..)?, 8)?;
             s.read(&on_device, &mut back)
         })?;
-        assert_eq!((back, &*pinned), ([9, 2, 3, 4], &[9, 2, 3, 4][..]));
-        let mut there = other.zeros::<u32>(4)?;
-        let transfer = ctx.transfer_to(other)?;
-        // With no context current.
-        std::thread::scope(|threads| {
-            let there = &mut there;
-            let (source, buffer) = (pinned.mapped()?, &mut buffer);
-            let worker = threads.spawn(move || {
-                transfer.copy(&source, there)?;
-                buffer.copy_from(&source)
-            });
-            worker.join().unwrap()
-        })?;
-        assert_eq!(buffer.to_vec()?, [9, 2, 3, 4]);
-        assert_eq!(there.to_vec()?, [9, 2, 3, 4]);
+        assert_eq!((back, &**pinned), ([9, 2, 3, 8], &[9, 2, 3, 8][..]));
+        ctx.transfer_to(other)?.copy(&pinned.mapped()?, there)?;
+        assert_eq!(there.to_vec()?, [9, 2, 3, 8]);
+        there.write(&[4, 3, 2, 1])?;
+        other
+            .transfer_to(ctx)?
+            .copy(there, &mut pinned.mapped_mut()?)?;
+        assert_eq!(**pinned, [4, 3, 2, 1]);
+        buffer.copy_from(&pinned.mapped()?)?;
+        assert_eq!(buffer.to_vec()?, [4, 3, 2, 1]);
         Ok(())
+    }
+    in_two_contexts(|ctx, other| {
+        let (stream, mut buffer) = (ctx.stream()?, ctx.zeros(4)?);
+        let (mut pinned, mut there) = (ctx.pinned_zeros(4)?, other.zeros(4)?);
+        use_it(&stream, &mut buffer, &mut pinned, &mut there)?; // the other one
+        thread::scope(|threads| {
+            let use_it = || use_it(&stream, &mut buffer, &mut pinned, &mut there);
+            threads.spawn(use_it).join().unwrap() // none
+        })
     });
 }
 
@@ -235,6 +280,38 @@ fn every_device_copies_from_it() {
         assert_eq!(buffer.to_vec()?, [5, 6]);
         assert_eq!(pinned.context().device(), a.device());
         Ok(())
+    });
+}
+
+#[test]
+fn write_combined_memory_is_written_and_copied_from() {
+    in_context(|ctx| {
+        let (stream, mut buffer) = (ctx.stream()?, ctx.zeros::<u32>(1000)?);
+        let mut combined = ctx.write_combined_from(&[1u32; 1000])?;
+        combined.write_at(998, &[7, 8])?;
+        stream.scope(|s| {
+            let gate = Gate::close(s.stream());
+            s.write(&combined, &mut s.lend(&mut buffer))?;
+            assert!(is_busy(s.stream()));
+            gate.open();
+            Ok(())
+        })?;
+        assert_eq!(buffer.to_vec()?[997..], [1, 7, 8]);
+        assert_eq!(combined[997..], [1, 7, 8], "slow, but it can be read");
+        let (source_len, destination_len) = (1, 1000);
+        let mismatch = Error::LengthMismatch {
+            source_len,
+            destination_len,
+        };
+        assert_eq!(combined.write(&[1]), Err(mismatch));
+        let (start, end, len) = (999, 1001, 1000);
+        let outside = Error::OutOfRange { start, end, len };
+        assert_eq!(combined.write_at(999, &[1, 2]), Err(outside));
+        assert!(combined.write_at(usize::MAX, &[1, 2]).is_err());
+        combined.write(&[3; 1000])?;
+        assert_eq!(ctx.upload(&combined)?.to_vec()?, [3; 1000]);
+        ctx.write_combined_from::<u8>(&[])?.write(&[])?;
+        combined.close().map_err(|(_, error)| error)
     });
 }
 

@@ -330,9 +330,11 @@ fn host_memory(ctx: Context<'_>) -> Result<()> {
     let source = ctx.pinned_from(&[1u32, 2, 3, 4])?;
     let mut back = ctx.pinned_zeros::<u32>(4)?;
     let mut buffer = ctx.zeros::<u32>(4)?;
+    let mut combined = ctx.write_combined_from(&[0u32; 4])?;
+    combined.write(&source)?;
     stream.scope(|s| {
         let mut buffer = s.lend(&mut buffer);
-        s.write(&source, &mut buffer)?;
+        s.write(&combined, &mut buffer)?;
         s.read(&buffer, &mut back)
     })?;
     assert_eq!(*back, *source);

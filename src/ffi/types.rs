@@ -250,6 +250,8 @@ pub const CU_MEMPOOL_ATTR_USED_MEM_HIGH: CUmemPool_attribute = 8;
 pub const CU_MEMHOSTALLOC_PORTABLE: c_uint = 1;
 /// `cuMemHostAlloc`: kernels may touch the memory too.
 pub const CU_MEMHOSTALLOC_DEVICEMAP: c_uint = 2;
+/// `cuMemHostAlloc`: the host does not cache the memory: it writes it faster for the device, and reads it very slowly.
+pub const CU_MEMHOSTALLOC_WRITECOMBINED: c_uint = 4;
 /// `cuMemHostRegister`: page-locked for every context, not only for the one that is current.
 pub const CU_MEMHOSTREGISTER_PORTABLE: c_uint = 1;
 /// `CUmemAttach_flags`: every stream of every device may touch the managed memory.

@@ -12,6 +12,7 @@ mod pool;
 mod registered;
 mod scoped;
 mod view;
+mod write_combined;
 
 pub use buffer::Buffer;
 pub use chunks::ChunksMut;
@@ -28,6 +29,7 @@ pub use pitched::{
 pub use pool::MemoryUsage;
 pub(crate) use pool::Pool;
 pub use view::{Slice, SliceMut};
+pub use write_combined::WriteCombined;
 
 use crate::context::Context;
 use crate::error::{Error, Result};

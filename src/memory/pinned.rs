@@ -11,12 +11,16 @@ use crate::ffi::{
 };
 use crate::scope::ScopedStream;
 use std::any::type_name;
+use std::ffi::c_uint;
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem;
 use std::ops::{Deref, DerefMut};
 use std::ptr::{self, NonNull};
 use std::slice;
+
+/// On all devices, and for kernels too. Where addresses are unified, which is everywhere, the flags change nothing.
+const CACHED: c_uint = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP;
 
 /// Page-locked host memory: `len` elements of plain data that the device copies from and to without keeping the host.
 ///
@@ -73,7 +77,7 @@ impl<'ctx> Context<'ctx> {
     /// [`Error::SizeOverflow`], [`Error::OutOfHostMemory`], [`Error::Misaligned`] for an element type of unusually strict
     /// alignment, or what the driver returns.
     pub fn pinned_zeros<T: Element>(self, len: usize) -> Result<PinnedBuffer<'ctx, T>> {
-        PinnedBuffer::allocate(self, len, |first| {
+        PinnedBuffer::allocate(self, len, CACHED, |first| {
             // SAFETY: `len` elements were just allocated there, and all bytes zero are a value (`Pod`).
             unsafe { ptr::write_bytes(first, 0, len) };
         })
@@ -84,24 +88,29 @@ impl<'ctx> Context<'ctx> {
     /// # Errors
     /// As [`pinned_zeros`](Self::pinned_zeros).
     pub fn pinned_from<T: Element>(self, host: &[T]) -> Result<PinnedBuffer<'ctx, T>> {
-        PinnedBuffer::allocate(self, host.len(), |first| {
-            // SAFETY: as many elements were just allocated there, and nobody else knows them.
-            unsafe { ptr::copy_nonoverlapping(host.as_ptr(), first, host.len()) };
-        })
+        PinnedBuffer::copy_of(self, host, CACHED)
     }
 }
 
 impl<'ctx, T: Element> PinnedBuffer<'ctx, T> {
+    pub(super) fn copy_of(context: Context<'ctx>, host: &[T], flags: c_uint) -> Result<Self> {
+        Self::allocate(context, host.len(), flags, |first| {
+            // SAFETY: as many elements were just allocated there, and nobody else knows them.
+            unsafe { ptr::copy_nonoverlapping(host.as_ptr(), first, host.len()) };
+        })
+    }
+
     /// `initialise` is called once there is room for `len` elements at its argument, and gives all of them a value.
     fn allocate(
         context: Context<'ctx>,
         len: usize,
+        flags: c_uint,
         initialise: impl FnOnce(*mut T),
     ) -> Result<Self> {
         let bytes = size_of_elements::<T>(len)?;
         let first = match bytes {
             0 => NonNull::dangling(),
-            _ => page_locked(context, bytes)?,
+            _ => page_locked(context, bytes, flags)?,
         };
         initialise(first.as_ptr());
         Ok(Self {
@@ -231,9 +240,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
 }
 
 /// Page-locked memory of `bytes` bytes, not 0, that is aligned for `T` and not initialised.
-fn page_locked<T>(context: Context<'_>, bytes: usize) -> Result<NonNull<T>> {
-    // On all devices, and for kernels too. Where addresses are unified, which is everywhere, the flags change nothing.
-    let flags = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP;
+fn page_locked<T>(context: Context<'_>, bytes: usize, flags: c_uint) -> Result<NonNull<T>> {
     let (state, driver) = (context.state(), context.driver());
     let memory = current::bind(state, || calls::mem_host_alloc(driver, bytes, flags))
         .map_err(|error| out_of_host_memory(error, bytes))?;

@@ -357,8 +357,9 @@ pub(super) unsafe extern "C" fn cuMemcpyHtoDAsync(
         if from.0.is_null() {
             return Err(CUresult::INVALID_VALUE);
         }
+        let is_page_locked = state.is_page_locked(from.0.addr() as u64, bytes);
         let mark = machine.enqueue(&mut state, stream, Work::FromHost { to, from, bytes })?;
-        if bytes <= STAGED_MAX {
+        if is_page_locked || bytes <= STAGED_MAX {
             return Ok(());
         }
         machine.wait(state, mark)?.live(context)
