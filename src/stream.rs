@@ -112,7 +112,7 @@ impl<'ctx> Stream<'ctx> {
     /// # use scoped_cuda::{Driver, sim::Simulation};
     /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
     /// let stream = ctx.stream()?;
-    /// assert!(stream.is_idle()?); // always so outside scopes
+    /// assert!(stream.is_idle()?); // nothing was enqueued
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
