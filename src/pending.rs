@@ -88,6 +88,19 @@ impl<'ctx> Stream<'ctx> {
     ///
     /// # Errors
     /// Both pieces of memory with [`Error::LengthMismatch`] or what the driver returned.
+    ///
+    /// ```
+    /// # use scoped_cuda::{Driver, Error, sim::Simulation};
+    /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
+    /// let stream = ctx.stream()?;
+    /// let (host, device) = (ctx.pinned_from(&[1u8, 2, 3])?, ctx.zeros(2)?);
+    /// let refused = *stream.upload_owned(host, device).unwrap_err();
+    /// assert!(matches!(refused.error, Error::LengthMismatch { .. }));
+    /// let (_host, device) = stream.upload_owned(refused.host, ctx.zeros(3)?)?.wait()?;
+    /// assert_eq!(device.to_vec()?, [1, 2, 3]);
+    /// # Ok(()) })?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
     pub fn upload_owned<T: Pod>(
         &self,
         host: PinnedBuffer<'ctx, T>,
@@ -110,6 +123,20 @@ impl<'ctx> Stream<'ctx> {
     ///
     /// # Errors
     /// Both pieces of memory with [`Error::LengthMismatch`] or what the driver returned.
+    ///
+    /// ```
+    /// # use scoped_cuda::{Driver, sim::Simulation};
+    /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
+    /// let stream = ctx.stream()?;
+    /// let download = stream.download_owned(ctx.pinned_zeros(3)?, ctx.upload(&[1u8, 2, 3])?)?;
+    /// while !download.is_complete()? {
+    ///     std::thread::yield_now(); // or something more useful
+    /// }
+    /// let (host, _device) = download.wait()?; // at once
+    /// assert_eq!(*host, [1, 2, 3]);
+    /// # Ok(()) })?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
     pub fn download_owned<T: Pod>(
         &self,
         mut host: PinnedBuffer<'ctx, T>,
