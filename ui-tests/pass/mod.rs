@@ -90,6 +90,9 @@ mod in_flight_host_memory_read_while_a_copy_writes_it;
 #[path = "in-flight/host_memory_written_while_a_copy_reads_it.rs"]
 mod in_flight_host_memory_written_while_a_copy_reads_it;
 
+#[path = "in-flight/host_rows_written_while_a_copy_reads_them.rs"]
+mod in_flight_host_rows_written_while_a_copy_reads_them;
+
 #[path = "in-flight/kernel_dropped_in_flight.rs"]
 mod in_flight_kernel_dropped_in_flight;
 
@@ -120,6 +123,12 @@ mod in_flight_part_of_memory_finished;
 #[path = "in-flight/part_of_memory_handed_over.rs"]
 mod in_flight_part_of_memory_handed_over;
 
+#[path = "in-flight/region_copied_onto_one_that_overlaps_it.rs"]
+mod in_flight_region_copied_onto_one_that_overlaps_it;
+
+#[path = "in-flight/region_read_at_rest_while_its_rows_are_lent.rs"]
+mod in_flight_region_read_at_rest_while_its_rows_are_lent;
+
 #[path = "in-flight/stream_dropped_in_flight.rs"]
 mod in_flight_stream_dropped_in_flight;
 
@@ -128,6 +137,9 @@ mod in_flight_stream_made_inside_the_scope;
 
 #[path = "mix/brand_made_shorter.rs"]
 mod mix_brand_made_shorter;
+
+#[path = "mix/brand_of_rows_made_shorter.rs"]
+mod mix_brand_of_rows_made_shorter;
 
 #[path = "mix/event_brand_made_shorter.rs"]
 mod mix_event_brand_made_shorter;
@@ -161,6 +173,9 @@ mod mix_memory_of_one_gpu_filled_on_a_stream_of_another;
 
 #[path = "mix/memory_taken_from_a_stream_of_another_gpu.rs"]
 mod mix_memory_taken_from_a_stream_of_another_gpu;
+
+#[path = "mix/region_copied_between_gpus_without_a_transfer.rs"]
+mod mix_region_copied_between_gpus_without_a_transfer;
 
 #[path = "mix/stream_and_buffer_of_two_gpus_in_one_struct.rs"]
 mod mix_stream_and_buffer_of_two_gpus_in_one_struct;
@@ -215,6 +230,9 @@ mod types_buffer_at_rest_where_the_kernel_writes;
 
 #[path = "types/buffer_of_another_element_type_as_an_argument.rs"]
 mod types_buffer_of_another_element_type_as_an_argument;
+
+#[path = "types/buffer_where_the_kernel_expects_rows.rs"]
+mod types_buffer_where_the_kernel_expects_rows;
 
 #[path = "types/element_type_bool.rs"]
 mod types_element_type_bool;
