@@ -21,3 +21,4 @@ mod loading;
 mod memory;
 mod mixing;
 mod order;
+mod rows;
