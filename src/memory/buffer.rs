@@ -258,6 +258,7 @@ impl<T> Drop for Buffer<'_, T> {
 
 impl<T> sealed::Sealed for Buffer<'_, T> {}
 impl<T> sealed::SealedFor<T> for Buffer<'_, T> {}
+impl<T> sealed::SealedFor<T, sealed::Writing> for Buffer<'_, T> {}
 
 impl<'ctx, T> Memory<'ctx, T> for Buffer<'ctx, T> {
     fn context(&self) -> Context<'ctx> {

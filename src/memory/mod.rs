@@ -65,15 +65,25 @@ pub trait Memory<'ctx, T>: sealed::SealedFor<T> {
     message = "`{Self}` is not device memory of `{T}` that may be written",
     note = "a `Buffer` or a `SliceMut` of the same context and element type may"
 )]
-pub trait MemoryMut<'ctx, T>: Memory<'ctx, T> {}
+pub trait MemoryMut<'ctx, T>: Memory<'ctx, T> + sealed::SealedFor<T, sealed::Writing> {}
 
 pub(crate) mod sealed {
     /// Keeps other crates from implementing a trait.
     pub trait Sealed {}
 
     /// The same for a trait with a type parameter: without `T` here, another crate could implement it for a type of this crate and an
-    /// element type of its own, which the orphan rule allows.
-    pub trait SealedFor<T> {}
+    /// element type of its own, which the orphan rule allows. And without `Trait`, it could implement one of the sealed traits for a type
+    /// of this crate that is sealed for another one only: make a shared view writable, say.
+    pub trait SealedFor<T, Trait = Holding> {}
+
+    /// [`SealedFor`] the trait `Memory`.
+    pub struct Holding;
+
+    /// [`SealedFor`] the trait `MemoryMut`.
+    pub struct Writing;
+
+    /// [`SealedFor`] the trait `Readable`.
+    pub struct Reading;
 
     /// In the signature of a method, keeps other crates from implementing its trait for anything: they cannot name it.
     #[derive(Clone, Copy)]

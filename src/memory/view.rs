@@ -253,8 +253,10 @@ impl<T> Clone for Slice<'_, '_, T> {
 impl<T> Copy for Slice<'_, '_, T> {}
 
 impl<T> sealed::SealedFor<T> for Slice<'_, '_, T> {}
+impl<T> sealed::SealedFor<T, sealed::Reading> for Slice<'_, '_, T> {}
 impl<T> sealed::Sealed for SliceMut<'_, '_, T> {}
 impl<T> sealed::SealedFor<T> for SliceMut<'_, '_, T> {}
+impl<T> sealed::SealedFor<T, sealed::Writing> for SliceMut<'_, '_, T> {}
 
 impl<'ctx, T> Memory<'ctx, T> for Slice<'_, 'ctx, T> {
     fn context(&self) -> Context<'ctx> {

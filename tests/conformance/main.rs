@@ -22,3 +22,4 @@ mod loading;
 mod memory;
 mod mixing;
 mod order;
+mod rows;

@@ -327,6 +327,9 @@ mod types_memory_read_as_another_element_type;
 #[path = "types/memory_without_content_read_in_a_scope.rs"]
 mod types_memory_without_content_read_in_a_scope;
 
+#[path = "types/owned_memory_declared_to_be_readable.rs"]
+mod types_owned_memory_declared_to_be_readable;
+
 #[path = "types/parameter_list_without_a_comma.rs"]
 mod types_parameter_list_without_a_comma;
 
@@ -335,6 +338,9 @@ mod types_reference_in_a_parameter_list;
 
 #[path = "types/shared_handle_where_the_kernel_writes.rs"]
 mod types_shared_handle_where_the_kernel_writes;
+
+#[path = "types/shared_view_declared_to_be_writable.rs"]
+mod types_shared_view_declared_to_be_writable;
 
 #[path = "types/time_between_a_timed_and_an_untimed_event.rs"]
 mod types_time_between_a_timed_and_an_untimed_event;
