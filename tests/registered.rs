@@ -77,11 +77,11 @@ fn it_ends_on_error_and_panic_too() {
 
 #[test]
 fn memory_is_registered_once_at_a_time() {
-    fn is_refused(ctx: Context<'_>, host: &mut [u64]) {
+    fn is_refused(ctx: Context<'_>, host: &mut [u64], what: &str) {
         let asked = size_of_val(host);
         let error = ctx.with_registered(host, |_| Ok(())).unwrap_err();
         let Error::AlreadyRegistered { bytes, source } = error else {
-            panic!("{error}");
+            panic!("{what}: {error}");
         };
         assert_eq!((bytes, source.call()), (asked, "cuMemHostRegister"));
         assert_eq!(source.code(), CUresult::HOST_MEMORY_ALREADY_REGISTERED);
@@ -89,12 +89,16 @@ fn memory_is_registered_once_at_a_time() {
     in_two_contexts(|ctx, other| {
         let mut host = vec![0u64; 100_000];
         ctx.with_registered(&mut host, |host| {
-            is_refused(ctx, host);
-            is_refused(other, host);
+            is_refused(ctx, host, "again");
+            is_refused(other, host, "in another context");
             Ok(())
         })?;
         other.with_registered(&mut host, |_| Ok(()))?;
-        is_refused(ctx, &mut ctx.pinned_zeros(1000)?);
+        is_refused(
+            ctx,
+            &mut ctx.pinned_zeros(1000)?,
+            "page-locked from the start",
+        );
         Ok(())
     });
 }

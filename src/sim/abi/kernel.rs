@@ -63,7 +63,7 @@ fn newest_ptx(version: c_int) -> (u32, u32) {
     (number(version / 1000 - 4), number(version % 1000 / 10))
 }
 
-/// Writes the JIT's log where the options say, and how many bytes that were: 0 for no log, or with the NUL.
+/// Writes the JIT's log where the options say, and how many bytes it has, without the NUL, or the size of the buffer if that is less.
 ///
 /// # Safety
 /// `options` and `values` have `count` elements each; the error log buffer has as many bytes as its size option says.
@@ -108,8 +108,9 @@ unsafe fn write_log(
     let end = unsafe { to.add(used) };
     // SAFETY: as above, this is one of the buffer's bytes.
     unsafe { end.write(0) };
-    // SAFETY: one of `count` values; the driver returns in it what it wrote.
-    unsafe { size.write(ptr::without_provenance_mut(used + 1)) };
+    let reported = log.len().min(room);
+    // SAFETY: one of `count` values; the driver returns the size in it.
+    unsafe { size.write(ptr::without_provenance_mut(reported)) };
 }
 
 pub(super) unsafe extern "C" fn cuModuleUnload(module: CUmodule) -> CUresult {
