@@ -14,6 +14,7 @@ use crate::device::Device;
 use crate::driver::Driver;
 use crate::error::{Error, Result};
 use crate::ffi::{CUcontext, CUresult, calls};
+use std::mem;
 
 /// Runs `call` with `context` current on this thread and leaves the thread's stack as it was.
 ///
@@ -76,7 +77,7 @@ pub(crate) struct Entered {
 impl Entered {
     /// Makes `context`, which must be retained, current.
     pub(crate) fn new(device: Device, context: CUcontext) -> Result<Self> {
-        let before = take_apart(device)?;
+        let before = alive(device, take_apart(device)?);
         put_together(device, &before)?;
         // SAFETY: retained (the caller's promise).
         unsafe { calls::ctx_push_current(device.driver(), context) }?;
@@ -95,14 +96,8 @@ impl Entered {
     fn restore(&mut self) -> Result<()> {
         self.left = true;
         take_apart(self.device)?;
-        // An entry whose context has died in the meantime is not made current again.
-        let alive: Vec<_> = self
-            .before
-            .iter()
-            .copied()
-            .filter(|&context| !is_dead(self.device, context))
-            .collect();
-        put_together(self.device, &alive)
+        let before = alive(self.device, mem::take(&mut self.before));
+        put_together(self.device, &before)
     }
 }
 
@@ -140,7 +135,7 @@ fn take_apart(device: Device) -> Result<Vec<CUcontext>> {
 /// Pushes `entries`, whose first is to be the top.
 fn put_together(device: Device, entries: &[CUcontext]) -> Result<()> {
     for &context in entries.iter().rev() {
-        // SAFETY: the handle came off this thread's stack; a dead one may be pushed (measured) and was there before.
+        // SAFETY: the handle came off this thread's stack, and its context was alive (`alive`), or nothing has happened since.
         persist(device, |driver| unsafe {
             calls::ctx_push_current(driver, context)
         })?;
@@ -151,6 +146,13 @@ fn put_together(device: Device, entries: &[CUcontext]) -> Result<()> {
 fn pop(device: Device) -> Result<CUcontext> {
     // SAFETY: each caller puts back what it takes off, or put it on itself.
     persist(device, |driver| unsafe { calls::ctx_pop_current(driver) })
+}
+
+/// The entries without those whose context is gone. Such an entry is not made current again: the driver takes a dead handle without
+/// complaint, but what it does with one of a destroyed context can end in a corrupted heap (seen).
+fn alive(device: Device, mut entries: Vec<CUcontext>) -> Vec<CUcontext> {
+    entries.retain(|&context| !is_dead(device, context));
+    entries
 }
 
 fn is_dead(device: Device, context: CUcontext) -> bool {

@@ -133,11 +133,14 @@ impl State {
         let is_pinned = pinned.any(|(&base, allocation)| {
             allocation.is_pinned() && base + allocation.bytes as u64 > address
         });
-        if is_pinned
-            || self
-                .registered
-                .iter()
-                .any(|known| known.meets(address, end))
+        // Measured: what the driver page-locked itself is not "registered".
+        if is_pinned {
+            return Err(CUresult::INVALID_VALUE);
+        }
+        if self
+            .registered
+            .iter()
+            .any(|known| known.meets(address, end))
         {
             return Err(CUresult::HOST_MEMORY_ALREADY_REGISTERED);
         }

@@ -12,6 +12,7 @@ use scoped_cuda::{Context, Driver, Result, Stream};
 use std::ffi::c_void;
 use std::mem;
 use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
 
 /// The kernels of the tests, as PTX; [`register`] has the same as host functions.
 pub(crate) const PTX: &str = include_str!("kernels.ptx");
@@ -103,6 +104,10 @@ pub(crate) fn register(driver: Driver) {
         call.store(0, &pair);
     });
     machine.kernel("nothing", |_| {});
+    // At 5 GHz.
+    machine.kernel("spin", |call| {
+        std::thread::sleep(Duration::from_nanos(call.scalar::<u64>(0) / 5));
+    });
     machine.kernel("fault", |call| call.update::<u32>(0, |x| x[1 << 20] = 1));
 }
 

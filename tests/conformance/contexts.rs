@@ -185,17 +185,16 @@ fn the_stack_pushes_pops_and_replaces() {
     });
 }
 
+/// What follows a destroyed context further, pushing its handle or destroying it or its objects again, corrupts the real driver's heap
+/// now and then.
 #[test]
-fn a_destroyed_context_is_popped_and_its_handle_can_be_pushed() {
+fn a_destroyed_context_is_popped_and_known_to_be_gone() {
     on_api(|api| {
         let context = api.create(api.device(0));
         ok(api.id(context).0);
         ok(more!(api.cuCtxDestroy(context)));
         assert_eq!(api.current(), CUcontext::NULL);
         assert_eq!(api.id(context), (CONTEXT_IS_DESTROYED, UNTOUCHED));
-        ok(api.push(context));
-        assert_eq!(more!(api.cuCtxDestroy(context)), INVALID_CONTEXT);
-        assert_eq!(api.pop(), (SUCCESS, context));
     });
 }
 

@@ -7,7 +7,7 @@ use scoped_cuda::sim::Simulation;
 use std::ptr;
 
 /// Runs a test on two devices of a simulated machine that must have reported, in the end, a violation for each of `expected`.
-fn on_simulated(expected: &[&str], test: impl FnOnce(Api, Side, Side)) {
+pub(crate) fn on_simulated(expected: &[&str], test: impl FnOnce(Api, Side, Side)) {
     let driver = simulated(Simulation::default());
     let api = Api::of(driver);
     let [a, b] = [0, 1].map(|ordinal| api.side(ordinal));
