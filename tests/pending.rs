@@ -395,8 +395,7 @@ fn a_future_is_woken_before_later_work_of_its_stream() {
             worker.join().unwrap()?;
             assert_eq!(ended?.1.to_vec()?, numbers(15));
             Ok(())
-        })?;
-        Ok(())
+        })
     });
 }
 

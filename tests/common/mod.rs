@@ -11,7 +11,7 @@ use scoped_cuda::sim::{KernelCall, Simulation};
 use scoped_cuda::{Context, Driver, Result, Stream};
 use std::ffi::c_void;
 use std::mem;
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 /// The kernels of the tests, as PTX; [`register`] has the same as host functions.
@@ -27,7 +27,13 @@ pub(crate) fn on_driver(test: impl FnOnce(Driver) -> Result<()>) {
 }
 
 /// Runs a test on `driver`: see [`on_driver`].
+///
+/// On the real driver tests take turns: a test that holds a stream shut may wait for a driver call, which waits for another test's
+/// `cuMemFreeHost`, which waits for all work of the device. And the log of teardown errors is one for all.
 pub(crate) fn on(driver: Driver, test: impl FnOnce(Driver) -> Result<()>) {
+    static TURN: Mutex<()> = Mutex::new(());
+    let _turn =
+        (!driver.is_simulated()).then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner));
     assert!(
         driver.device_count().unwrap() > 0,
         "the tests need a device"
