@@ -101,9 +101,10 @@ pub enum Error {
     #[error("the two contexts are of different drivers")]
     DifferentDrivers,
 
-    /// The direct path between two devices delivered other bytes than were sent; a staged transfer is the way around it.
+    /// The direct path between two devices delivered other bytes than were sent; a staged transfer between contexts that had no direct one
+    /// is the way around it ([`Transfer::verified`](crate::Transfer::verified)).
     #[error(
-        "the direct path from device {from} to device {to} corrupts data; use a staged transfer"
+        "the direct path from device {from} to device {to} corrupts data; use a staged transfer, between contexts that had no direct one"
     )]
     PeerUnreliable {
         /// The device that sent.

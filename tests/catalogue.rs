@@ -312,17 +312,25 @@ fn cases() -> Vec<Case> {
         .collect()
 }
 
-/// The test files that run and cite the claim in a comment.
+/// The test files that run and cite the claim in a comment, by their path below `tests`: those of one file and the modules of others.
 fn citing(claim: &str) -> Vec<String> {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let cites = |line: &str| {
+        let comment = line.split_once("//").map_or("", |(_, comment)| comment);
+        comment
+            .split(|c: char| !c.is_alphanumeric())
+            .any(|word| word == claim)
+    };
     let mut files = Vec::new();
-    for file in entries(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")) {
-        let name = file.file_name().unwrap().to_str().unwrap().to_owned();
-        let cites = |line: &str| {
-            let comment = line.split_once("//").map_or("", |(_, comment)| comment);
-            comment
-                .split(|c: char| !c.is_alphanumeric())
-                .any(|word| word == claim)
-        };
+    for file in entries(&tests)
+        .into_iter()
+        .flat_map(|entry| match entry.is_dir() {
+            true => entries(&entry),
+            false => vec![entry],
+        })
+    {
+        let below = file.strip_prefix(&tests).unwrap();
+        let name = below.to_str().unwrap().replace('\\', "/");
         let runs = name.ends_with(".rs") && !["ui.rs", "catalogue.rs"].contains(&name.as_str());
         if runs && read(&file).lines().any(cites) {
             files.push(name);

@@ -237,7 +237,7 @@ fn upload_is_complete_for_every_stream() {
     });
 }
 
-/// B147: a free that works says so; the one that fails is in `tests/sweep.rs`.
+/// B147: a free that works says so; the one that fails is in `tests/sweep`.
 #[test]
 fn close_frees() {
     in_context(|ctx| {

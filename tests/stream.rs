@@ -400,3 +400,31 @@ fn a_stream_is_idle_outside_scopes() {
         Ok(())
     });
 }
+
+#[test]
+fn threads_work_in_one_scope() {
+    in_context(|ctx| {
+        let streams = (0..4).map(|_| ctx.stream()).collect::<Result<Vec<_>>>()?;
+        let mut buffer = ctx.zeros::<u32>(4000)?;
+        let parts: Vec<_> = buffer.view_mut().chunks_mut(1000)?.collect();
+        scope(|scope| {
+            std::thread::scope(|threads| {
+                let workers: Vec<_> = (0..)
+                    .zip(parts)
+                    .zip(&streams)
+                    .map(|((value, part), stream)| {
+                        threads.spawn(move || {
+                            scope.on(stream, |s| s.fill(&mut s.lend_view(part), value))
+                        })
+                    })
+                    .collect();
+                workers
+                    .into_iter()
+                    .try_for_each(|worker| worker.join().unwrap())
+            })
+        })?;
+        let expected: Vec<u32> = (0..4000).map(|i| i / 1000).collect();
+        assert_eq!(buffer.to_vec()?, expected);
+        Ok(())
+    });
+}

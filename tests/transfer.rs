@@ -245,6 +245,84 @@ fn peer_access_is_asked_for() {
     });
 }
 
+/// B43: what is sent arrives, on whatever path, and the token is the one that was asked.
+#[test]
+fn a_healthy_path_is_verified() {
+    in_two_contexts(|a, b| {
+        // Before a direct token makes the staged ones fast too.
+        assert!(!Transfer::staged(a, b)?.verified()?.is_direct());
+        for token in tokens(a, b)? {
+            assert_eq!(token.verified()?.is_direct(), token.is_direct());
+        }
+        for token in tokens(b, a)? {
+            assert_eq!(token.verified()?.is_direct(), token.is_direct());
+        }
+        Ok(())
+    });
+}
+
+/// B43, pytorch/pytorch#84803: the peer path is reported as available and delivers zeros, without an error.
+#[test]
+fn a_path_that_delivers_zeros_is_found() {
+    let driver = corrupting();
+    on(driver, |driver| {
+        assert!(driver.device(1)?.can_access(driver.device(0)?)?);
+        driver.with_device(0, |a| {
+            driver.with_device(1, |b| {
+                let direct = Transfer::direct(a, b)?;
+                let source = a.upload(&[1u8, 2, 3])?;
+                let mut destination = b.filled(3, 9u8)?;
+                direct.copy(&source, &mut destination)?;
+                assert_eq!(destination.to_vec()?, [0; 3], "nothing but a check tells");
+                assert_eq!(direct.verified().unwrap_err(), unreliable(0, 1));
+                assert_eq!(a.transfer_to(b)?.verified().unwrap_err(), unreliable(0, 1));
+                Ok(())
+            })
+        })
+    });
+}
+
+/// B43: the way around it. A staged token is one only between contexts without a direct one.
+#[test]
+fn a_staged_token_goes_around_a_broken_path() {
+    let driver = corrupting();
+    on(driver, |driver| {
+        for _ in 0..2 {
+            driver.with_device(0, |a| {
+                driver.with_device(1, |b| {
+                    let (staged, home) = (Transfer::staged(a, b)?, Transfer::staged(b, a)?);
+                    assert!(!staged.verified()?.is_direct());
+                    home.verified()?;
+                    // From here on the driver copies directly, either way.
+                    Transfer::direct(a, b)?;
+                    assert_eq!(staged.verified().unwrap_err(), unreliable(0, 1));
+                    assert_eq!(home.verified().unwrap_err(), unreliable(1, 0));
+                    // Between other contexts of the same devices it does not.
+                    driver.with_device(0, |a| {
+                        driver.with_device(1, |b| Transfer::staged(a, b)?.verified().map(drop))
+                    })
+                })
+            })?;
+        }
+        // Within a device there is no path to be broken.
+        driver.with_device(0, |a| {
+            driver.with_device(0, |b| Transfer::direct(a, b)?.verified().map(drop))
+        })
+    });
+}
+
+/// A machine whose peer path is broken.
+fn corrupting() -> Driver {
+    simulated(Simulation {
+        corrupts_peer_copies: true,
+        ..Simulation::default()
+    })
+}
+
+fn unreliable(from: u32, to: u32) -> Error {
+    Error::PeerUnreliable { from, to }
+}
+
 #[test]
 fn two_scopes_of_one_device() {
     common::on_driver(|driver| {

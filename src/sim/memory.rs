@@ -132,6 +132,12 @@ impl Allocation {
         self.device == device || self.host().is_some() || self.devices().contains(&device)
     }
 
+    /// Whether a copy between the two goes from device to device: fast when either's pool admits the other's device, whichever sends.
+    pub(super) fn is_direct_to(&self, other: &Self) -> bool {
+        let reaches = |from: &Self, to: &Self| to.devices().contains(&from.device);
+        self.device != other.device && (reaches(self, other) || reaches(other, self))
+    }
+
     /// The stream has come to the allocate.
     pub(super) fn begin(&self) {
         if self.life() == Life::Pending {

@@ -54,6 +54,10 @@ pub struct Simulation {
     pub missing: &'static [&'static str],
     /// Whether host and devices may touch managed memory at the same time.
     pub concurrent_managed_access: bool,
+    /// Whether copies that go directly between two devices deliver zeros, without an error, as on platforms whose peer path is reported
+    /// as available and is broken. Direct is a copy while the memory pool of one of its sides admits the other side's device
+    /// (`cuMemPoolSetAccess`); staged ones deliver what was sent.
+    pub corrupts_peer_copies: bool,
     /// How long enqueued work rests before it runs when nobody waits for it.
     pub latency: Duration,
 }
@@ -68,6 +72,7 @@ impl Default for Simulation {
             peers: Peers::All,
             missing: &[],
             concurrent_managed_access: true,
+            corrupts_peer_copies: false,
             latency: Duration::from_micros(200),
         }
     }

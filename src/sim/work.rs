@@ -98,8 +98,13 @@ impl Work {
             }),
             Self::Copy { to, from, bytes } => {
                 // By way of a vector, so that never two allocations are locked.
-                let from = from.to_vec(*bytes)?;
-                to.with(*bytes, |to| to.copy_from_slice(&from))
+                let mut sent = from.to_vec(*bytes)?;
+                if machine.simulation().corrupts_peer_copies
+                    && from.allocation.is_direct_to(&to.allocation)
+                {
+                    sent.fill(0);
+                }
+                to.with(*bytes, |to| to.copy_from_slice(&sent))
             }
             Self::Fill { to, pattern, count } => to.with(pattern.len() * count, |to| {
                 // The pattern once, then as much as there is already, again and again.
