@@ -309,6 +309,9 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     /// Takes over memory from the order of stream `'o`: this stream waits for what `'o` has been given so far (`cuEventRecord`,
     /// `cuStreamWaitEvent`). The host does not wait.
     ///
+    /// "So far" means all of it: work that was enqueued on `'o` after the last use of this memory is waited for too. In a pipeline, hand
+    /// the memory of a step over before enqueueing the step's work (`examples/pipeline.rs`).
+    ///
     /// What is handed over was lent for the whole scope or allocated in it ([`HandOver`]), not a part that borrows from another handle.
     ///
     /// # Errors
