@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn error::Error>> {
     // The simulated driver runs the kernel on the CPU, so there is less to do. Chunks are small, so that little time passes while the
     // pipeline fills and empties, and large enough (8 MiB) that starting a copy costs little of the copy.
     let (driver, words, chunk, rounds) = match real_driver() {
-        Some(driver) => (driver, 128 << 20, 2 << 20, 32),
+        Some(driver) => (driver, 512 << 20, 2 << 20, 32),
         None => (simulated_driver()?, 1 << 20, 16 << 10, 4),
     };
     let efficiency = driver.with_device(0, |ctx| {

@@ -375,13 +375,14 @@ fn extents_have_to_agree() {
 fn whatever_is_current() {
     fn both_ways(ctx: Context<'_>) -> Result<()> {
         let before = stack(ctx.driver());
+        // Before the memory: compute-sanitizer takes a stream made after a wait for one that did not wait.
+        let stream = ctx.stream()?;
         for extent in [Extent::new(77, 5), Extent::new(77, 5).slices(3)] {
             let host = numbers(extent);
             let source = ctx.upload_pitched(&host, extent)?;
             let mut pitched = ctx.pitched_zeros::<u32>(extent)?;
             pitched.copy_from(&source)?;
             pitched.region_mut(..1, .., ..)?.fill(3)?;
-            let stream = ctx.stream()?;
             let mut back = vec![0; host.len()];
             stream.scope(|s| {
                 let mut scratch = s.pitched_zeros::<u32>(extent)?;

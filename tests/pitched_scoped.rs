@@ -257,12 +257,14 @@ fn kernels_are_given_rows() {
             let add = module.kernel::<(InOut<Rows<u32>>, u64, u32, u32, u32)>("add_to_rows")?;
             let double = module
                 .kernel::<(In<Rows<u32>>, u64, Out<Rows<u32>>, u64, u32, u32)>("double_rows")?;
+            // Before the memory: compute-sanitizer takes a stream made after a wait for one that did not wait.
+            let stream = ctx.stream()?;
             let extent = Extent::new(200, 9);
             let host: Vec<u32> = (0..1800).collect();
             let mut image = ctx.upload_pitched(&host, extent)?;
             let at_rest = ctx.upload_pitched(&host, extent)?;
             let mut doubled: Pitched<'_, u32> = ctx.pitched_zeros(extent)?;
-            let (stream, mut scratched) = (ctx.stream()?, vec![0; 3 * 4]);
+            let mut scratched = vec![0; 3 * 4];
             let [pitch, to_pitch] = [&image, &doubled].map(|image| image.pitch_bytes() as u64);
             stream.scope(|s| {
                 let mut image = s.lend_pitched(&mut image);
