@@ -1,4 +1,4 @@
-//! What a device says about its link to another. Claim C9 for devices.
+//! What a device says about its link to another.
 
 mod common;
 
