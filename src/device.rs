@@ -4,7 +4,10 @@ use crate::attribute::Attribute;
 use crate::context::with_primary_context;
 use crate::driver::Driver;
 use crate::error::Result;
-use crate::ffi::{CUdevice, calls};
+use crate::ffi::{
+    CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED, CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK,
+    CUdevice, CUdevice_P2PAttribute, calls,
+};
 use crate::host_function;
 use std::fmt;
 
@@ -130,6 +133,47 @@ impl Device {
     pub fn can_access(self, peer: Self) -> Result<bool> {
         host_function::not_inside()?;
         calls::device_can_access_peer(self.driver, self.raw, peer.raw)
+    }
+
+    /// How good the link to `peer` is, compared with other links of this machine: 0 is the best, a higher number a slower one
+    /// (`cuDeviceGetP2PAttribute`). The numbers are the driver's and have no unit; [`can_access`](Self::can_access) says whether there is
+    /// a direct link at all.
+    ///
+    /// # Errors
+    /// What the driver returns; `CUDA_ERROR_INVALID_DEVICE` when `peer` is this device.
+    ///
+    /// ```
+    /// # use scoped_cuda::{Driver, sim::Simulation};
+    /// # let driver = Driver::simulated(Simulation { devices: 3, ..Simulation::default() })?;
+    /// let (first, others) = (driver.device(0)?, driver.devices()?.split_off(1));
+    /// let mut ranked = Vec::new();
+    /// for peer in others {
+    ///     if first.can_access(peer)? {
+    ///         ranked.push((first.peer_performance_rank(peer)?, peer.ordinal()));
+    ///     }
+    /// }
+    /// ranked.sort();
+    /// println!("the best neighbour of device 0: {:?}", ranked.first());
+    /// # assert_eq!(ranked, [(0, 1), (0, 2)]);
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
+    pub fn peer_performance_rank(self, peer: Self) -> Result<i32> {
+        self.peer_attribute(peer, CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK)
+    }
+
+    /// Whether every atomic operation of CUDA works over the link to `peer`, on the other device's memory
+    /// (`cuDeviceGetP2PAttribute`). Without it, a kernel that uses them on peer memory cannot rely on them.
+    ///
+    /// # Errors
+    /// What the driver returns; `CUDA_ERROR_INVALID_DEVICE` when `peer` is this device.
+    pub fn peer_atomics(self, peer: Self) -> Result<bool> {
+        self.peer_attribute(peer, CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED)
+            .map(|value| value != 0)
+    }
+
+    fn peer_attribute(self, peer: Self, attribute: CUdevice_P2PAttribute) -> Result<i32> {
+        host_function::not_inside()?;
+        calls::device_p2p_attribute(self.driver, attribute, self.raw, peer.raw)
     }
 }
 

@@ -1,9 +1,12 @@
 //! Memory that is made in a scope, that leaves it, and that is dropped in it. Claims C5, C6, C7.
 
+#![allow(unsafe_code)] // enqueues a call as another library does
+
 mod common;
 
 use common::{Gate, in_context, is_busy};
-use scoped_cuda::{Error, Result, scope};
+use scoped_cuda::ffi::{CUdeviceptr, CUresult};
+use scoped_cuda::{Error, Result, Stream, scope};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -205,6 +208,41 @@ fn what_is_uploaded_in_a_scope_is_there_for_what_comes_next() {
             assert_eq!(own.to_vec()?, host, "round {round}");
             assert_eq!(other.to_vec()?, host, "round {round}");
         }
+        Ok(())
+    });
+}
+
+/// A raw call on the scope's stream, with the address that the handle tells, runs in its order, and the scope waits for it.
+#[test]
+fn raw_call_on_lent_memory_is_in_order() {
+    fn memset(stream: &Stream<'_>, address: CUdeviceptr, value: u32, count: usize) {
+        let symbols = stream.context().driver().symbols();
+        // SAFETY: the callers pass `count` elements in the order of this stream, which its scope waits for.
+        let code = unsafe { (symbols.cuMemsetD32Async)(address, value, count, stream.as_raw()) };
+        assert_eq!(code, CUresult::SUCCESS);
+    }
+
+    in_context(|ctx| {
+        let (stream, mut buffer) = (ctx.stream()?, ctx.zeros::<u32>(8)?);
+        let (at_rest, mut host, mut made) = (buffer.as_raw(), [0; 8], [0; 8]);
+        stream.scope(|s| {
+            let mut memory = s.lend(&mut buffer);
+            assert_eq!(memory.as_raw(), at_rest);
+            let mut own = s.zeros::<u32>(8)?;
+            let gate = Gate::close(&stream);
+            s.fill(&mut memory, 1)?;
+            memset(s.stream(), memory.as_raw(), 2, 4);
+            let part = memory.slice_mut(6..)?;
+            assert_eq!(part.as_raw(), at_rest + 6 * 4);
+            memset(s.stream(), part.as_raw(), 3, part.len());
+            memset(s.stream(), own.as_raw(), 4, 8);
+            s.fill(&mut own.slice_mut(..1)?, 5)?;
+            gate.open();
+            s.read(&memory, &mut host)?;
+            s.read(&own, &mut made)
+        })?;
+        assert_eq!(host, [2, 2, 2, 2, 1, 1, 3, 3]);
+        assert_eq!(made, [5, 4, 4, 4, 4, 4, 4, 4]);
         Ok(())
     });
 }

@@ -86,6 +86,7 @@ entry_points! {
     cuDeviceGetAttribute(value: &mut c_int, _attribute: CUdevice_attribute, _device: CUdevice) { *value = 1024; }
     cuDeviceGetPCIBusId(_id: *mut c_char, _length: c_int, _device: CUdevice) {}
     cuDeviceCanAccessPeer(can: &mut c_int, _device: CUdevice, _peer: CUdevice) { *can = 0; }
+    cuDeviceGetP2PAttribute(value: &mut c_int, _attribute: CUdevice_P2PAttribute, _device: CUdevice, _peer: CUdevice) { *value = 0; }
 
     cuDevicePrimaryCtxRetain(context: &mut CUcontext, _device: CUdevice) { *context = CUcontext::from_ptr(handle()); }
     cuDevicePrimaryCtxRelease(_device: CUdevice) {}

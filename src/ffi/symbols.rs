@@ -120,6 +120,7 @@ symbols! {
     cuDeviceGetAttribute        2000  required any (value: *mut c_int, attribute: CUdevice_attribute, device: CUdevice);
     cuDeviceGetPCIBusId         4010  required any (id: *mut c_char, length: c_int, device: CUdevice);
     cuDeviceCanAccessPeer       4000  required any (can: *mut c_int, device: CUdevice, peer: CUdevice);
+    cuDeviceGetP2PAttribute     8000  required any (value: *mut c_int, attribute: CUdevice_P2PAttribute, device: CUdevice, peer: CUdevice);
     // contexts
     cuDevicePrimaryCtxRetain    7000  required any (context: *mut CUcontext, device: CUdevice);
     cuDevicePrimaryCtxRelease   11000 required any (device: CUdevice);

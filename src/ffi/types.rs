@@ -274,6 +274,12 @@ pub const CU_STREAM_NON_BLOCKING: c_uint = 1;
 pub const CU_EVENT_DEFAULT: c_uint = 0;
 /// `CUevent_flags`: no time is recorded, so recording is cheaper.
 pub const CU_EVENT_DISABLE_TIMING: c_uint = 2;
+/// [`CUdevice_P2PAttribute`]: how good the link between two devices is, lower is better.
+pub const CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK: CUdevice_P2PAttribute = 1;
+/// [`CUdevice_P2PAttribute`]: whether the first can access the memory of the second.
+pub const CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED: CUdevice_P2PAttribute = 2;
+/// [`CUdevice_P2PAttribute`]: whether all atomic operations work over the link.
+pub const CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED: CUdevice_P2PAttribute = 3;
 /// `CUfunction_attribute`: the most threads a block of this function may have.
 pub const CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: CUfunction_attribute = 0;
 /// `CUjit_option`: where the JIT writes errors.

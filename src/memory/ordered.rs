@@ -12,7 +12,7 @@ use std::ops::RangeBounds;
 /// On one stream, program order is execution order, so each operation borrows the handle for its call only. To use the memory on
 /// another stream hand it over with [`ScopedStream::take`](crate::ScopedStream::take), which makes that stream wait.
 ///
-/// A handle does not give its memory out: that would be memory with work pending on it and nobody knowing.
+/// A handle does not give its memory out: that would be memory with work pending on it and nobody knowing. It tells the address as a number.
 pub struct Ordered<'s, B> {
     memory: B,
     brand: Id<'s>,
@@ -47,6 +47,13 @@ impl<'s, B> Ordered<'s, B> {
 }
 
 impl<'s, 'ctx, T> Ordered<'s, Buffer<'ctx, T>> {
+    /// The device address as a number; 0 for an empty buffer. What a lent view's `as_raw` says about
+    /// its use holds here too; dropped, the buffer is freed in the order of the same stream.
+    #[must_use]
+    pub fn as_raw(&self) -> CUdeviceptr {
+        self.memory.as_raw()
+    }
+
     /// Number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -80,6 +87,34 @@ impl<'s, 'ctx, T> Ordered<'s, Buffer<'ctx, T>> {
 }
 
 impl<'s, 'b, 'ctx, T> Ordered<'s, SliceMut<'b, 'ctx, T>> {
+    /// The device address as a number, for another library or a driver call that this crate does not have.
+    ///
+    /// Work that uses it belongs on [the stream](crate::ScopedStream::stream) in whose order the memory is, enqueued while this handle
+    /// exists: then it is ordered with everything else, and the scope waits for it. The call that enqueues it is `unsafe`, and that is
+    /// what it has to promise.
+    ///
+    /// ```
+    /// # use scoped_cuda::{Driver, ffi::CUresult, sim::Simulation};
+    /// # let driver = Driver::simulated(Simulation::default())?;
+    /// # driver.with_device(0, |ctx| {
+    /// let (stream, mut buffer, mut host) = (ctx.stream()?, ctx.zeros::<u8>(4)?, [0; 4]);
+    /// stream.scope(|s| {
+    ///     let memory = s.lend(&mut buffer);
+    ///     let (address, raw) = (memory.as_raw(), s.stream().as_raw());
+    ///     // SAFETY: 4 bytes in the order of the stream, lent until the scope has waited.
+    ///     let code = unsafe { (driver.symbols().cuMemsetD8Async)(address, 7, 4, raw) };
+    ///     assert_eq!(code, CUresult::SUCCESS);
+    ///     s.read(&memory, &mut host)
+    /// })?;
+    /// assert_eq!(host, [7; 4]);
+    /// # Ok(()) })?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
+    #[must_use]
+    pub fn as_raw(&self) -> CUdeviceptr {
+        self.memory.as_raw()
+    }
+
     /// Number of elements.
     #[must_use]
     pub fn len(&self) -> usize {

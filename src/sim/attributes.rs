@@ -1,6 +1,9 @@
 //! What the simulated devices say about themselves: an H200's answers, where a program looks at them.
 
-use crate::ffi::CUdevice_attribute;
+use crate::ffi::{
+    CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED,
+    CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK, CUdevice_P2PAttribute, CUdevice_attribute,
+};
 
 /// The newest attribute that the simulated driver knows.
 const NEWEST: CUdevice_attribute = 150;
@@ -20,6 +23,17 @@ pub(super) const CONCURRENT_MANAGED_ACCESS: CUdevice_attribute = 89;
 /// The PCI bus of device number `device` of its machine.
 pub(super) fn pci_bus(device: usize) -> i32 {
     device as i32 + 1
+}
+
+/// An attribute of the link between two devices, of which the first can access the second or not; `None` for one that the driver
+/// does not know.
+pub(super) fn peer(attribute: CUdevice_P2PAttribute, has_access: bool) -> Option<i32> {
+    match attribute {
+        CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK => Some(i32::from(!has_access)),
+        CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED
+        | CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED => Some(i32::from(has_access)),
+        _ => None,
+    }
 }
 
 /// The value of an attribute; `None` for one that the driver does not know.

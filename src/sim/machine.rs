@@ -20,7 +20,7 @@ pub(super) type Outcome<T = ()> = Result<T, CUresult>;
 const TRACE_MAX: usize = 1 << 20;
 
 /// Calls that keep working after a fault: those that need no device for it. (A retain does while the context is active.)
-const WORK_AFTER_A_FAULT: [&str; 22] = [
+const WORK_AFTER_A_FAULT: [&str; 23] = [
     "cuDriverGetVersion",
     "cuDeviceGet",
     "cuDeviceGetCount",
@@ -30,6 +30,7 @@ const WORK_AFTER_A_FAULT: [&str; 22] = [
     "cuDeviceGetAttribute",
     "cuDeviceGetPCIBusId",
     "cuDeviceCanAccessPeer",
+    "cuDeviceGetP2PAttribute",
     "cuDevicePrimaryCtxRetain",
     "cuDevicePrimaryCtxRelease",
     "cuDevicePrimaryCtxGetState",

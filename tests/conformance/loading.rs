@@ -82,8 +82,10 @@ fn devices_that_do_not_exist_are_refused() {
             cu!(api.cuDeviceGetPCIBusId(text.as_mut_ptr(), 64, absent)),
             cu!(api.cuDevicePrimaryCtxRetain(&raw mut context, absent)),
             cu!(api.cuDeviceCanAccessPeer(&raw mut value, device, absent)),
+            cu!(api.cuDeviceGetP2PAttribute(&raw mut value, 1, device, absent)),
+            cu!(api.cuDeviceGetP2PAttribute(&raw mut value, 1, device, device)),
         ];
-        assert_eq!(codes, [INVALID_DEVICE; 5]);
+        assert_eq!(codes, [INVALID_DEVICE; 7]);
         let (properties, mut pool) = (pool_of(absent), CUmemoryPool::NULL);
         let code = cu!(api.cuMemPoolCreate(&raw mut pool, &raw const properties));
         assert_eq!(code, INVALID_VALUE);

@@ -22,7 +22,10 @@ fn devices(driver: Driver) -> Result<()> {
         device.free_memory()?;
         device.pci_bus_id()?;
     }
-    driver.device(0)?.can_access(driver.device(1)?).map(drop)
+    let (first, second) = (driver.device(0)?, driver.device(1)?);
+    first.can_access(second)?;
+    first.peer_performance_rank(second)?;
+    first.peer_atomics(second).map(drop)
 }
 
 fn transfers(a: Context<'_>, b: Context<'_>) -> Result<()> {

@@ -141,3 +141,17 @@ pub(crate) fn device_can_access_peer(
     })?;
     Ok(can != 0)
 }
+
+pub(crate) fn device_p2p_attribute(
+    driver: Driver,
+    attribute: CUdevice_P2PAttribute,
+    device: CUdevice,
+    peer: CUdevice,
+) -> Result<c_int> {
+    let mut value = 0;
+    driver.call("cuDeviceGetP2PAttribute", |s| {
+        // SAFETY: the driver checks the attribute and both devices; the out-pointer is valid for the call.
+        unsafe { (s.cuDeviceGetP2PAttribute)(&raw mut value, attribute, device, peer) }
+    })?;
+    Ok(value)
+}

@@ -4,7 +4,7 @@
 #![allow(non_snake_case)] // the driver's names
 
 use super::{Out, call};
-use crate::ffi::{CUdevice, CUdevice_attribute, CUresult, CUuuid, RESULTS};
+use crate::ffi::{CUdevice, CUdevice_P2PAttribute, CUdevice_attribute, CUresult, CUuuid, RESULTS};
 use crate::sim::attributes;
 use crate::sim::machine::Outcome;
 use crate::sim::registry::Named;
@@ -183,6 +183,28 @@ pub(super) unsafe extern "C" fn cuDeviceCanAccessPeer(
         |machine, _| {
             let (from, to) = (machine.device(device)?, machine.device(peer)?);
             can?.set(c_int::from(machine.simulation().peers.allow(from, to)))
+        },
+    )
+}
+
+pub(super) unsafe extern "C" fn cuDeviceGetP2PAttribute(
+    value: *mut c_int,
+    attribute: CUdevice_P2PAttribute,
+    device: CUdevice,
+    peer: CUdevice,
+) -> CUresult {
+    // SAFETY: null or valid for the call.
+    let value = unsafe { Out::new(value) };
+    call(
+        "cuDeviceGetP2PAttribute",
+        Named::Device(device),
+        |machine, _| {
+            let (from, to) = (machine.device(device)?, machine.device(peer)?);
+            if from == to {
+                return Err(CUresult::INVALID_DEVICE);
+            }
+            let answer = attributes::peer(attribute, machine.simulation().peers.allow(from, to));
+            value?.set(answer.ok_or(CUresult::INVALID_VALUE)?)
         },
     )
 }

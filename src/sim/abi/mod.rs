@@ -55,7 +55,7 @@ entry_points! {
     required {
         cuInit cuDriverGetVersion cuGetErrorName cuGetErrorString
         cuDeviceGetCount cuDeviceGet cuDeviceGetName cuDeviceGetUuid cuDeviceTotalMem cuDeviceGetAttribute
-        cuDeviceGetPCIBusId cuDeviceCanAccessPeer
+        cuDeviceGetPCIBusId cuDeviceCanAccessPeer cuDeviceGetP2PAttribute
         cuDevicePrimaryCtxRetain cuDevicePrimaryCtxRelease cuCtxGetCurrent cuCtxPushCurrent cuCtxPopCurrent cuCtxGetId
         cuCtxGetStreamPriorityRange cuMemGetInfo
         cuMemPoolCreate cuMemPoolDestroy cuMemPoolSetAttribute cuMemPoolGetAttribute cuMemPoolTrimTo cuMemPoolSetAccess
