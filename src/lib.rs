@@ -6,6 +6,7 @@ mod completion;
 mod context;
 mod current;
 mod device;
+mod devices;
 mod driver;
 mod error;
 mod event;
