@@ -101,6 +101,15 @@ pub enum Error {
     #[error("the two contexts are of different drivers")]
     DifferentDrivers,
 
+    /// Two scopes were said to be of one context and are not.
+    #[error("the two scopes are of different contexts, of device {first} and of device {second}")]
+    DifferentContexts {
+        /// The device of the one.
+        first: u32,
+        /// The device of the other.
+        second: u32,
+    },
+
     /// The direct path between two devices delivered other bytes than were sent; a staged transfer is the way around it.
     #[error(
         "the direct path from device {from} to device {to} corrupts data; use a staged transfer"

@@ -16,6 +16,7 @@ mod kernel;
 mod memory;
 mod pending;
 pub mod safety;
+mod same_context;
 mod scope;
 #[cfg(feature = "sim")]
 pub mod sim;
@@ -41,6 +42,7 @@ pub use memory::{
     RowSource, RowTarget, Rows, Side, Slice, SliceMut, WriteCombined,
 };
 pub use pending::{Pending, Refused};
+pub use same_context::SameContext;
 pub use scope::{Scope, ScopedStream, scope, try_scope};
 pub use stream::{Stream, StreamOptions};
 pub use transfer::Transfer;

@@ -1,11 +1,18 @@
 //! Several contexts at once: of several devices, of one device twice, and kernels of one with memory of another.
 
+#![allow(unsafe_code)] // launches
+
 mod common;
 
-use common::{current, on, on_driver, second, simulated, stack};
+use common::{
+    Gate, PTX, current, in_context, in_two_contexts, is_busy, on, on_driver, second, simulated,
+    stack,
+};
 use scoped_cuda::sim::Simulation;
-use scoped_cuda::{Driver, Error, Result};
+use scoped_cuda::{Driver, Error, In, InOut, LaunchConfig, Result};
 use std::panic::AssertUnwindSafe;
+
+type Add = (In<u32>, InOut<u32>, u32);
 
 /// The ordinals of four devices, as far as there are as many.
 fn ordinals(driver: Driver) -> Result<[u32; 4]> {
@@ -142,6 +149,132 @@ fn one_thread_for_each_device() {
         })?;
         assert_eq!(sums.len(), 5);
         assert_eq!(sums.iter().sum::<u32>(), 499_500);
+        Ok(())
+    });
+}
+
+/// Copies at rest, kernels and copies in flight, and a buffer that is freed in its own scope afterwards.
+#[test]
+fn memory_of_one_scope_is_used_in_another_of_the_same_context() {
+    in_context(|ctx| {
+        let driver = ctx.driver();
+        let mut table = ctx.upload(&[1u32, 2, 3, 4])?;
+        let sums = driver.with_device(0, |inner| {
+            let same = inner.same_context(ctx)?;
+            let mut here = inner.zeros::<u32>(4)?;
+            here.copy_from(&same.buffer(&table))?;
+            assert_eq!(here.to_vec()?, [1, 2, 3, 4]);
+            same.buffer_mut(&mut table)
+                .slice_mut(1..3)?
+                .write(&[20, 30])?;
+            assert_eq!(table.to_vec()?, [1, 20, 30, 4]);
+            assert_eq!(same.buffer(&table).slice(2..)?.to_vec()?, [30, 4]);
+
+            let stream = inner.stream()?;
+            let add = inner.load_ptx(PTX)?.kernel::<Add>("add")?;
+            let config = LaunchConfig::for_elements(4);
+            stream.scope(|s| {
+                let mut here = s.lend(&mut here);
+                // SAFETY: `add` reads and updates the first n elements, and both have 4.
+                unsafe { s.launch(&add, config, (same.buffer(&table), &mut here, 4)) }
+            })?;
+            assert_eq!(here.to_vec()?, [2, 22, 33, 8]);
+            let mut back = [0; 4];
+            stream.scope(|s| {
+                let mut there = s.lend_view(same.buffer_mut(&mut table));
+                // SAFETY: as above.
+                unsafe { s.launch(&add, config, (&here, &mut there, 4)) }?;
+                s.read(&there, &mut back)
+            })?;
+            assert_eq!(back, [3, 42, 63, 12]);
+            table.to_vec() // in its own scope again
+        })?;
+        assert_eq!(sums, [3, 42, 63, 12]);
+        assert_eq!(table.to_vec()?, sums);
+
+        // The other way: memory of the inner scope, in flight on a stream of the outer one.
+        let stream = ctx.stream()?;
+        driver.with_device(0, |inner| {
+            let same = ctx.same_context(inner)?;
+            let mut short_lived = inner.zeros::<u32>(4)?;
+            stream.scope(|s| {
+                let gate = Gate::close(&stream);
+                let mut memory = s.lend_view(same.buffer_mut(&mut short_lived));
+                s.fill(&mut memory, 5)?;
+                assert!(is_busy(&stream));
+                gate.open();
+                Ok(())
+            })?;
+            assert_eq!(short_lived.to_vec()?, [5; 4]);
+            Ok(())
+        })
+    });
+}
+
+/// Memory that was made in the other scope at this moment and copied by an owned copy, over a transfer token, goes the same ways.
+#[test]
+fn memory_of_another_scope_is_memory_like_any_other() {
+    in_two_contexts(|a, b| {
+        a.driver().with_device(0, |again| {
+            let source = a.upload(&[1u8, 2, 3])?;
+            let same = again.same_context(a)?;
+            let mut destination = b.zeros::<u8>(3)?;
+            again
+                .transfer_to(b)?
+                .copy(&same.buffer(&source), &mut destination)?;
+            assert_eq!(destination.to_vec()?, [1, 2, 3]);
+            let mut empty = a.zeros::<u8>(0)?;
+            assert_eq!(same.buffer(&empty).to_vec()?, []);
+            assert!(same.buffer_mut(&mut empty).is_empty());
+            assert_eq!(format!("{same:?}"), "SameContext(device 0)");
+            Ok(())
+        })
+    });
+}
+
+/// Two devices and two drivers are told apart.
+#[test]
+fn different_contexts_are_not_the_same() {
+    let [driver, other] = [0, 1].map(|_| simulated(Simulation::default()));
+    on(driver, |driver| {
+        driver.with_two_devices([0, 1], |a, b| {
+            let error = a.same_context(b).unwrap_err();
+            assert_eq!(
+                error,
+                Error::DifferentContexts {
+                    first: 0,
+                    second: 1
+                }
+            );
+            a.same_context(a)?;
+            other.with_device(0, |c| {
+                assert_eq!(a.same_context(c).unwrap_err(), Error::DifferentDrivers);
+                Ok(())
+            })
+        })
+    });
+}
+
+/// A context that other code has reset is not the same as the one that was retained after it, although the driver's handle is.
+#[test]
+fn context_made_anew_is_not_the_same() {
+    let driver = simulated(Simulation::default());
+    on(driver, |driver| {
+        let result = driver.with_device(0, |before| {
+            driver.machine().unwrap().reset_primary(0);
+            driver.with_device(0, |after| {
+                assert_eq!(before.as_raw(), after.as_raw());
+                let lost = Error::ContextLost { ordinal: 0 };
+                assert_eq!(before.same_context(after).unwrap_err(), lost);
+                assert_eq!(after.same_context(before).unwrap_err(), lost);
+                after.same_context(after).map(|_| ())
+            })
+        });
+        assert_eq!(result, Ok(()));
+        assert!(
+            !driver.take_teardown_errors().is_empty(),
+            "the objects of the first scope went with it"
+        );
         Ok(())
     });
 }
