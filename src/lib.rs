@@ -37,9 +37,9 @@ pub use kernel::{
 };
 pub use memory::{
     Advice, Axis, Buffer, ChunksMut, Element, Extent, Fill, HandOver, HostLayout, HostRows,
-    HostRowsMut, ManagedBuffer, Memory, MemoryMut, MemoryUsage, Ordered, PinnedBuffer, Pitched,
-    PitchedMemory, PitchedMemoryMut, PitchedSlice, PitchedSliceMut, Readable, ReadableRows,
-    RowSource, RowTarget, Rows, Side, Slice, SliceMut, WriteCombined,
+    HostRowsMut, ManagedBuffer, Memory, MemoryMut, MemoryUsage, Ordered, PeerSlice, PeerSliceMut,
+    PinnedBuffer, Pitched, PitchedMemory, PitchedMemoryMut, PitchedSlice, PitchedSliceMut,
+    Readable, ReadableRows, RowSource, RowTarget, Rows, Side, Slice, SliceMut, WriteCombined,
 };
 pub use pending::{Pending, Refused};
 pub use same_context::SameContext;

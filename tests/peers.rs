@@ -8,10 +8,11 @@ use common::{
     Gate, PTX, current, in_context, in_two_contexts, is_busy, on, on_driver, second, simulated,
     stack,
 };
-use scoped_cuda::sim::Simulation;
-use scoped_cuda::{Driver, Error, In, InOut, LaunchConfig, Result};
+use scoped_cuda::sim::{Peers, Simulation};
+use scoped_cuda::{Context, Driver, Error, In, InOut, LaunchConfig, Out, Result, Transfer, scope};
 use std::panic::AssertUnwindSafe;
 
+type StorePair = (Out<u32>, [u32; 2]);
 type Add = (In<u32>, InOut<u32>, u32);
 
 /// The ordinals of four devices, as far as there are as many.
@@ -277,4 +278,193 @@ fn context_made_anew_is_not_the_same() {
         );
         Ok(())
     });
+}
+
+/// A direct token, or `None` (and a word about it) where the devices have no peer access.
+fn direct<'a, 'b>(a: Context<'a>, b: Context<'b>) -> Result<Option<Transfer<'a, 'b>>> {
+    match Transfer::direct(a, b) {
+        Err(Error::PeerUnsupported { .. }) => {
+            println!("no peer access between these devices");
+            Ok(None)
+        }
+        other => other.map(Some),
+    }
+}
+
+/// B47: a kernel of one device reads and writes memory of the other, over the token that opened it.
+#[test]
+fn kernel_reaches_memory_of_another_device() {
+    in_two_contexts(|a, b| {
+        let Some(token) = direct(a, b)? else {
+            return Ok(());
+        };
+        const N: usize = 10_007;
+        let values: Vec<u32> = (0..N as u32).map(|i| i * 3 + 1).collect();
+        let mut far = a.upload(&values)?;
+        let mut near = b.filled(N, 5u32)?;
+        let module = b.load_ptx(PTX)?;
+        let add = module.kernel::<Add>("add")?;
+        let store_pair = module.kernel::<StorePair>("store_pair")?;
+        let (stream, n) = (b.stream()?, N as u32);
+        let config = LaunchConfig::for_elements(N);
+        let there = token.reach(&far)?;
+        stream.scope(|s| {
+            let mut near = s.lend(&mut near);
+            // SAFETY: `add` reads and updates the first n elements, and both have N.
+            unsafe { s.launch(&add, config, (there, &mut near, n)) }
+        })?;
+        let sums: Vec<u32> = values.iter().map(|x| x + 5).collect();
+        assert_eq!(near.to_vec()?, sums);
+
+        let there = token.reach_mut(&mut far)?;
+        stream.scope(|s| {
+            let mut there = s.lend_peer(there);
+            // SAFETY: as above.
+            unsafe { s.launch(&add, config, (&near, &mut there, n)) }
+        })?;
+        let twice: Vec<u32> = values.iter().map(|x| 2 * x + 5).collect();
+        assert_eq!(far.to_vec()?, twice);
+
+        // Written and then read by two kernels of one stream, in parts.
+        let (mut head, tail) = (token.reach_mut(&mut far)?, b.zeros::<u32>(2)?);
+        let (head, rest) = head.reborrow().split_at_mut(2)?;
+        let mut tail = tail;
+        assert_eq!((head.len(), rest.len()), (2, N - 2));
+        stream.scope(|s| {
+            let (mut head, mut tail) = (s.lend_peer(head), s.lend(&mut tail));
+            let two = LaunchConfig::for_elements(2);
+            // SAFETY: `store_pair` writes two elements, and there are two.
+            unsafe {
+                s.launch(
+                    &store_pair,
+                    LaunchConfig::for_elements(1),
+                    (&mut head, [7, 8]),
+                )
+            }?;
+            // SAFETY: as above.
+            unsafe { s.launch(&add, two, (&head, &mut tail, 2)) }
+        })?;
+        assert_eq!(tail.to_vec()?, [7, 8]);
+        assert_eq!(far.slice(..3)?.to_vec()?, [7, 8, twice[2]]);
+        let part = token.reach(&far)?.slice(1..3)?;
+        assert_eq!((part.len(), part.as_raw()), (2, far.as_raw() + 4));
+        assert!(token.reach(&far)?.slice(N..=N).is_err());
+        assert!(token.reach(&a.zeros::<u32>(0)?)?.is_empty());
+        Ok(())
+    });
+}
+
+/// B41: memory of another device goes from stream to stream as memory of one's own does, and comes back to rest inside the scope.
+#[test]
+fn memory_of_another_device_is_handed_over_in_order() {
+    in_two_contexts(|a, b| {
+        let Some(token) = direct(a, b)? else {
+            return Ok(());
+        };
+        let mut far = a.upload(&[1u32, 2])?;
+        let (mut first_sum, mut second_sum) = (b.zeros::<u32>(2)?, b.zeros::<u32>(2)?);
+        let module = b.load_ptx(PTX)?;
+        let add = module.kernel::<Add>("add")?;
+        let store_pair = module.kernel::<StorePair>("store_pair")?;
+        let (one, two) = (b.stream()?, b.stream()?);
+        let (single, pair) = (LaunchConfig::for_elements(1), LaunchConfig::for_elements(2));
+        let there = token.reach_mut(&mut far)?;
+        scope(|scope| {
+            scope.on(&one, |one_s| {
+                scope.on(&two, |two_s| {
+                    let mut there = one_s.lend_peer(there);
+                    let mut first_sum = one_s.lend(&mut first_sum);
+                    let mut second_sum = two_s.lend(&mut second_sum);
+                    let gate = Gate::close(&one);
+                    // SAFETY: `store_pair` writes two elements, and there are two.
+                    unsafe { one_s.launch(&store_pair, single, (&mut there, [30, 40])) }?;
+                    // SAFETY: `add` reads and updates two elements, and there are two.
+                    unsafe { one_s.launch(&add, pair, (&there, &mut first_sum, 2)) }?;
+                    let there = two_s.take(one_s, there)?;
+                    // SAFETY: as above.
+                    unsafe { two_s.launch(&add, pair, (&there, &mut second_sum, 2)) }?;
+                    assert!(is_busy(&two), "the second stream waits for the first");
+                    gate.open();
+                    let there = two_s.finish(there)?;
+                    let mut there = two_s.lend_peer(there);
+                    // SAFETY: as above.
+                    unsafe { two_s.launch(&store_pair, single, (&mut there, [5, 6])) }
+                })
+            })
+        })?;
+        assert_eq!(first_sum.to_vec()?, [30, 40]);
+        assert_eq!(second_sum.to_vec()?, [30, 40]);
+        assert_eq!(far.to_vec()?, [5, 6]);
+        Ok(())
+    });
+}
+
+/// Whatever is current, and memory that was allocated after the token was made.
+#[test]
+fn memory_is_reached_whatever_is_current() {
+    fn reach<'a, 'b>(a: Context<'a>, b: Context<'b>) -> Result<()> {
+        let Some(token) = direct(a, b)? else {
+            return Ok(());
+        };
+        let before = stack(a.driver());
+        let far = a.upload(&[1u32, 2, 3])?;
+        let mut near = b.zeros::<u32>(3)?;
+        let add = b.load_ptx(PTX)?;
+        let add = add.kernel::<Add>("add")?;
+        let there = token.reach(&far)?;
+        b.stream()?.scope(|s| {
+            let mut near = s.lend(&mut near);
+            // SAFETY: `add` reads and updates three elements, and both have 3.
+            unsafe { s.launch(&add, LaunchConfig::for_elements(3), (there, &mut near, 3)) }
+        })?;
+        assert_eq!(near.to_vec()?, [1, 2, 3]);
+        assert_eq!(stack(a.driver()), before);
+        Ok(())
+    }
+
+    in_two_contexts(|a, b| {
+        reach(a, b)?;
+        reach(b, a)?;
+        let driver = a.driver();
+        driver.with_device(driver.device_count()? - 1, |_| reach(a, b))?;
+        std::thread::scope(|threads| threads.spawn(|| reach(a, b)).join().unwrap())
+    });
+}
+
+/// A staged token reaches nothing, even if a direct one of the same contexts exists; nor does one of the other direction.
+#[test]
+fn staged_token_does_not_reach() {
+    let driver = simulated(Simulation {
+        peers: Peers::Only(vec![(1, 0)]),
+        ..Simulation::default()
+    });
+    on(driver, |driver| {
+        driver.with_two_devices([0, 1], |a, b| {
+            let mut far = a.upload(&[1u32])?;
+            Transfer::direct(a, b)?.reach(&far)?;
+            let staged = Transfer::staged(a, b)?;
+            let refused = Error::NotDirect { from: 0, to: 1 };
+            assert_eq!(staged.reach(&far).unwrap_err(), refused);
+            assert_eq!(staged.reach_mut(&mut far).unwrap_err(), refused);
+            // The devices have access in one direction only.
+            let error = b.transfer_to(a)?.reach(&b.upload(&[1u32])?).unwrap_err();
+            assert_eq!(error, Error::NotDirect { from: 1, to: 0 });
+            Ok(())
+        })
+    });
+}
+
+/// A context that other code has reset has no memory to reach.
+#[test]
+fn memory_of_a_lost_context_is_not_reached() {
+    let driver = simulated(Simulation::default());
+    let outcome = driver.with_two_devices([0, 1], |a, b| {
+        let (mut far, token) = (a.upload(&[1u32])?, Transfer::direct(a, b)?);
+        driver.machine().unwrap().reset_primary(0);
+        let lost = Error::ContextLost { ordinal: 0 };
+        assert_eq!(token.reach(&far).unwrap_err(), lost);
+        assert_eq!(token.reach_mut(&mut far).unwrap_err(), lost);
+        Ok(())
+    });
+    assert_eq!(outcome, Ok(()));
 }
