@@ -9,7 +9,6 @@ use crate::error::{Error, Result};
 /// Each context has a lifetime of its own, and what is made from one does not mix with what is made from another, however alike they look.
 /// Naming a device twice is allowed: that gives two scopes of one device, which are two names all the same
 /// ([`Context::same_context`] compares them).
-
 ///
 /// # As many devices as there are
 ///

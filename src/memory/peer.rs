@@ -273,6 +273,7 @@ impl<T> Copy for PeerSlice<'_, '_, T> {}
 // Arguments of a kernel: that is all. Neither type is `Memory`, `MemoryMut` or `Readable`, because a copy on behalf of `'dst`'s context
 // reaches pool memory of another device only by the accident of which context is current.
 
+#[diagnostic::do_not_recommend]
 impl<'s, 'scope, 'ctx, T: Pod> Arg<'s, 'scope, 'ctx, In<T>> for PeerSlice<'scope, 'ctx, T> {
     type Value = CUdeviceptr;
 
