@@ -9,7 +9,9 @@ use common::{
     stack,
 };
 use scoped_cuda::sim::{Peers, Simulation};
-use scoped_cuda::{Context, Driver, Error, In, InOut, LaunchConfig, Out, Result, Transfer, scope};
+use scoped_cuda::{
+    Context, Driver, Error, Extent, In, InOut, LaunchConfig, Out, Result, Transfer, scope,
+};
 use std::panic::AssertUnwindSafe;
 
 type StorePair = (Out<u32>, [u32; 2]);
@@ -467,4 +469,62 @@ fn memory_of_a_lost_context_is_not_reached() {
         Ok(())
     });
     assert_eq!(outcome, Ok(()));
+}
+
+/// Images, parts of them and volumes, in both directions and whatever the token is; nothing between the rows is touched.
+#[test]
+fn rows_are_copied_between_devices() {
+    fn copies<'a, 'b>(a: Context<'a>, b: Context<'b>) -> Result<()> {
+        let mut tokens = vec![Transfer::staged(a, b)?];
+        tokens.extend(direct(a, b)?);
+        for token in tokens {
+            let extent = Extent::new(5, 4).slices(3);
+            let values: Vec<u16> = (1..=60).collect();
+            let source = a.upload_pitched(&values, extent)?;
+            let mut volume = b.pitched_zeros::<u16>(extent)?;
+            token.copy_rows(&source, &mut volume)?;
+            assert_eq!(volume.to_vec()?, values, "{token:?}");
+
+            let mut part = b.pitched_zeros::<u16>(extent)?;
+            token.copy_rows(
+                &source.region(1..4, 2..4, 1..3)?,
+                &mut part.region_mut(2..5, 0..2, 0..2)?,
+            )?;
+            let arrived = part.to_vec()?;
+            for (i, &found) in arrived.iter().enumerate() {
+                let (x, y, z) = (i % 5, i / 5 % 4, i / 20);
+                let expected = match (2..5).contains(&x) && y < 2 && z < 2 {
+                    true => values[(x - 1) + (y + 2) * 5 + (z + 1) * 20],
+                    false => 0,
+                };
+                assert_eq!(found, expected, "{token:?} {x} {y} {z}");
+            }
+
+            let mut row = b.pitched_zeros::<u16>(Extent::new(5, 1))?;
+            token.copy_rows(&source.region(.., 3..4, 2..3)?, &mut row)?;
+            assert_eq!(row.to_vec()?, [56, 57, 58, 59, 60]);
+            let error = token
+                .copy_rows(&source.region(..4, 3..4, 2..3)?, &mut row)
+                .unwrap_err();
+            assert_eq!(
+                error,
+                Error::ExtentMismatch {
+                    source_extent: Extent::new(4, 1),
+                    destination_extent: Extent::new(5, 1)
+                }
+            );
+            let nothing = a.pitched_zeros::<u16>(Extent::new(0, 7))?;
+            let mut empty = b.pitched_zeros::<u16>(Extent::new(0, 7))?;
+            token.copy_rows(&nothing, &mut empty)?;
+        }
+        Ok(())
+    }
+
+    in_two_contexts(|a, b| {
+        copies(a, b)?;
+        copies(b, a)?;
+        let driver = a.driver();
+        driver.with_device(driver.device_count()? - 1, |_| copies(a, b))?;
+        std::thread::scope(|threads| threads.spawn(|| copies(a, b)).join().unwrap())
+    });
 }
