@@ -58,15 +58,15 @@ impl<'ctx> Context<'ctx> {
             return Err(Error::DifferentDrivers);
         }
         let (here, there) = (self.state(), other.state());
-        if here.raw() != there.raw() {
+        // One that was reset is not the one that has its handle now; the ids tell, but which of the two is lost is better news.
+        here.not_lost()?;
+        there.not_lost()?;
+        if !here.is_same_as(there) {
             return Err(Error::DifferentContexts {
                 first: here.ordinal(),
                 second: there.ordinal(),
             });
         }
-        // One handle, and it still has the id that each of them knows: one context.
-        here.not_lost()?;
-        there.not_lost()?;
         Ok(SameContext {
             context: self,
             other,
