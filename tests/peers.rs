@@ -33,7 +33,6 @@ fn several_devices_in_their_order() {
             let found = [a.device().ordinal(), b.device().ordinal()];
             assert_eq!(found, [second, first]);
             assert_eq!(current(driver), b.as_raw());
-            assert_eq!(stack(driver).len(), 2);
             Ok(())
         })?;
         assert_eq!(stack(driver), []);
@@ -370,6 +369,14 @@ fn memory_of_another_device_is_handed_over_in_order() {
         let store_pair = module.kernel::<StorePair>("store_pair")?;
         let (one, two) = (b.stream()?, b.stream()?);
         let (single, pair) = (LaunchConfig::for_elements(1), LaunchConfig::for_elements(2));
+        // Once beforehand: a kernel's first launch may load it, and that may wait for a stream that is held shut.
+        one.scope(|s| {
+            let mut sum = s.lend(&mut first_sum);
+            // SAFETY: `store_pair` writes two elements, and there are two.
+            unsafe { s.launch(&store_pair, single, (&mut sum, [0, 0])) }?;
+            // SAFETY: `add` reads and updates two elements, and there are two.
+            unsafe { s.launch(&add, pair, (&second_sum, &mut sum, 2)) }
+        })?;
         let there = token.reach_mut(&mut far)?;
         scope(|scope| {
             scope.on(&one, |one_s| {
