@@ -75,6 +75,11 @@ impl<'ctx> Context<'ctx> {
 }
 
 impl<'ctx, 'other> SameContext<'ctx, 'other> {
+    /// The scope under whose name the memory is used.
+    pub(crate) fn context(self) -> Context<'ctx> {
+        self.context
+    }
+
     /// The elements of a buffer of scope `'other`, to read in scope `'ctx`. No driver call.
     ///
     /// The buffer is at rest and stays so as long as it is borrowed; what scope `'ctx` does is complete when it returns, or borrows for

@@ -228,6 +228,15 @@ fn memory_of_another_scope_is_memory_like_any_other() {
             let mut empty = a.zeros::<u8>(0)?;
             assert_eq!(same.buffer(&empty).to_vec()?, []);
             assert!(same.buffer_mut(&mut empty).is_empty());
+
+            let mut image = a.upload_pitched(&[1u8, 2, 3, 4], Extent::new(2, 2))?;
+            let mut column = again.pitched_zeros::<u8>(Extent::new(1, 2))?;
+            column.copy_from(&same.pitched(&image).region(1.., .., ..)?)?;
+            assert_eq!(column.to_vec()?, [2, 4]);
+            same.pitched_mut(&mut image)
+                .region_mut(..1, .., ..)?
+                .fill(9)?;
+            assert_eq!(image.to_vec()?, [9, 2, 9, 4]);
             assert_eq!(format!("{same:?}"), "SameContext(device 0)");
             Ok(())
         })

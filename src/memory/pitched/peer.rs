@@ -1,11 +1,12 @@
-//! Rows from one context to another.
+//! Rows from one context to another, and of one scope in another.
 
 #![allow(unsafe_code)] // copies between devices
 
 use super::extent::Extent;
 use super::region::{self, End};
-use super::{PitchedMemory, PitchedMemoryMut};
+use super::{Pitched, PitchedMemory, PitchedMemoryMut, PitchedSlice, PitchedSliceMut};
 use crate::error::Result;
+use crate::same_context::SameContext;
 use crate::transfer::Transfer;
 use crate::wait::complete;
 use bytemuck::Pod;
@@ -53,5 +54,22 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
             // borrow), and are at rest and borrowed until `complete` returns, which is after the wait (C5, C6).
             unsafe { region::copy_between::<T>(state, to, from, stream) }
         })
+    }
+}
+
+impl<'ctx, 'other> SameContext<'ctx, 'other> {
+    /// The elements of pitched memory of scope `'other`, to read in scope `'ctx`; what [`buffer`](Self::buffer) is for buffers.
+    #[must_use]
+    pub fn pitched<'m, T>(self, memory: &'m Pitched<'other, T>) -> PitchedSlice<'m, 'ctx, T> {
+        PitchedSlice::new(self.context(), memory.view().geometry())
+    }
+
+    /// The elements of pitched memory of scope `'other`, to read and write in scope `'ctx`.
+    #[must_use]
+    pub fn pitched_mut<'m, T>(
+        self,
+        memory: &'m mut Pitched<'other, T>,
+    ) -> PitchedSliceMut<'m, 'ctx, T> {
+        PitchedSliceMut::new(self.context(), memory.view().geometry())
     }
 }
