@@ -241,6 +241,11 @@ impl ContextState {
         self.raw
     }
 
+    /// Whether both are of one context, and not of one and another that has got its handle after a reset.
+    pub(crate) fn is_same_as(&self, other: &Self) -> bool {
+        (self.driver, self.raw, self.id) == (other.driver, other.raw, other.id)
+    }
+
     pub(crate) fn device(&self) -> Device {
         self.device
     }

@@ -97,9 +97,30 @@ pub enum Error {
         to: u32,
     },
 
+    /// A kernel was to be given memory of another device with a token for copies through host memory;
+    /// [`Transfer::direct`](crate::Transfer::direct) makes one that reaches it.
+    #[error(
+        "the transfer from device {from} to device {to} is staged: kernels of device {to} cannot reach that memory with it"
+    )]
+    NotDirect {
+        /// The device that has the memory.
+        from: u32,
+        /// The device whose kernels would touch it.
+        to: u32,
+    },
+
     /// Contexts of two drivers meet, of the real and of a simulated one, say. Neither knows the other's handles.
     #[error("the two contexts are of different drivers")]
     DifferentDrivers,
+
+    /// Two scopes were said to be of one context and are not.
+    #[error("the two scopes are of different contexts, of device {first} and of device {second}")]
+    DifferentContexts {
+        /// The device of the one.
+        first: u32,
+        /// The device of the other.
+        second: u32,
+    },
 
     /// The direct path between two devices delivered other bytes than were sent; a staged transfer between contexts that had no direct one
     /// is the way around it ([`Transfer::verified`](crate::Transfer::verified)).

@@ -6,6 +6,7 @@ mod completion;
 mod context;
 mod current;
 mod device;
+mod devices;
 mod driver;
 mod error;
 mod event;
@@ -15,6 +16,7 @@ mod kernel;
 mod memory;
 mod pending;
 pub mod safety;
+mod same_context;
 mod scope;
 #[cfg(feature = "sim")]
 pub mod sim;
@@ -35,11 +37,12 @@ pub use kernel::{
 };
 pub use memory::{
     Advice, Axis, Buffer, ChunksMut, Element, Extent, Fill, HandOver, HostLayout, HostRows,
-    HostRowsMut, ManagedBuffer, Memory, MemoryMut, MemoryUsage, Ordered, PinnedBuffer, Pitched,
-    PitchedMemory, PitchedMemoryMut, PitchedSlice, PitchedSliceMut, Readable, ReadableRows,
-    RowSource, RowTarget, Rows, Side, Slice, SliceMut, WriteCombined,
+    HostRowsMut, ManagedBuffer, Memory, MemoryMut, MemoryUsage, Ordered, PeerSlice, PeerSliceMut,
+    PinnedBuffer, Pitched, PitchedMemory, PitchedMemoryMut, PitchedSlice, PitchedSliceMut,
+    Readable, ReadableRows, RowSource, RowTarget, Rows, Side, Slice, SliceMut, WriteCombined,
 };
 pub use pending::{Pending, Refused};
+pub use same_context::SameContext;
 pub use scope::{Scope, ScopedStream, scope, try_scope};
 pub use stream::{Stream, StreamOptions};
 pub use transfer::Transfer;

@@ -15,6 +15,7 @@ use std::fmt;
 ///
 /// *Direct*, the devices reach each other's memory over NVLink or PCI; *staged*, the driver goes through host memory. Both copy the
 /// same bytes through the same call (`cuMemcpyPeerAsync` with both contexts named); on two H200 with NVLink direct is ten times faster.
+/// And with a direct one kernels of `'dst` [`reach`](Self::reach) memory of `'src` where it is.
 ///
 /// ```
 /// # use scoped_cuda::{Driver, sim::Simulation};
@@ -142,6 +143,14 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
             }
         }
         Ok(self)
+    }
+
+    pub(crate) fn from(self) -> Context<'src> {
+        self.from
+    }
+
+    pub(crate) fn to(self) -> Context<'dst> {
+        self.to
     }
 
     /// Whether copies go directly from device to device.

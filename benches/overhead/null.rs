@@ -117,6 +117,7 @@ entry_points! {
     cuMemsetD32Async(_to: CUdeviceptr, _value: c_uint, _count: usize, _stream: CUstream) {}
     cuMemcpy2DAsync(_copy: &CUDA_MEMCPY2D, _stream: CUstream) {}
     cuMemcpy3DAsync(_copy: &CUDA_MEMCPY3D, _stream: CUstream) {}
+    cuMemcpy3DPeerAsync(_copy: &CUDA_MEMCPY3D_PEER, _stream: CUstream) {}
     cuMemsetD2D8Async(_to: CUdeviceptr, _pitch: usize, _value: c_uchar, _width: usize, _height: usize, _stream: CUstream) {}
     cuMemsetD2D16Async(_to: CUdeviceptr, _pitch: usize, _value: c_ushort, _width: usize, _height: usize, _stream: CUstream) {}
     cuMemsetD2D32Async(_to: CUdeviceptr, _pitch: usize, _value: c_uint, _width: usize, _height: usize, _stream: CUstream) {}

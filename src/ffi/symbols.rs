@@ -159,6 +159,7 @@ symbols! {
     // memory in rows
     cuMemcpy2DAsync             3020  required own (copy: *const CUDA_MEMCPY2D, stream: CUstream);
     cuMemcpy3DAsync             3020  required own (copy: *const CUDA_MEMCPY3D, stream: CUstream);
+    cuMemcpy3DPeerAsync         4000  required own (copy: *const CUDA_MEMCPY3D_PEER, stream: CUstream);
     cuMemsetD2D8Async           3020  required own (to: CUdeviceptr, pitch: usize, value: c_uchar, width: usize, height: usize, stream: CUstream);
     cuMemsetD2D16Async          3020  required own (to: CUdeviceptr, pitch: usize, value: c_ushort, width: usize, height: usize, stream: CUstream);
     cuMemsetD2D32Async          3020  required own (to: CUdeviceptr, pitch: usize, value: c_uint, width: usize, height: usize, stream: CUstream);

@@ -226,6 +226,62 @@ pub struct CUDA_MEMCPY3D {
     pub Depth: usize,
 }
 
+/// A copy of slices of rows between two contexts.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct CUDA_MEMCPY3D_PEER {
+    /// First byte in each row of the source.
+    pub srcXInBytes: usize,
+    /// First row in each slice of the source.
+    pub srcY: usize,
+    /// First slice of the source.
+    pub srcZ: usize,
+    /// Level of detail; 0.
+    pub srcLOD: usize,
+    /// `CU_MEMORYTYPE_*`.
+    pub srcMemoryType: CUmemorytype,
+    /// The source, for [`CU_MEMORYTYPE_HOST`].
+    pub srcHost: *const c_void,
+    /// The source, for [`CU_MEMORYTYPE_DEVICE`].
+    pub srcDevice: CUdeviceptr,
+    /// The source, for arrays.
+    pub srcArray: CUarray,
+    /// The context whose device has the source.
+    pub srcContext: CUcontext,
+    /// Bytes from one row of the source to the next.
+    pub srcPitch: usize,
+    /// Rows from one slice of the source to the next.
+    pub srcHeight: usize,
+    /// First byte in each row of the destination.
+    pub dstXInBytes: usize,
+    /// First row in each slice of the destination.
+    pub dstY: usize,
+    /// First slice of the destination.
+    pub dstZ: usize,
+    /// Level of detail; 0.
+    pub dstLOD: usize,
+    /// `CU_MEMORYTYPE_*`.
+    pub dstMemoryType: CUmemorytype,
+    /// The destination, for [`CU_MEMORYTYPE_HOST`].
+    pub dstHost: *mut c_void,
+    /// The destination, for [`CU_MEMORYTYPE_DEVICE`].
+    pub dstDevice: CUdeviceptr,
+    /// The destination, for arrays.
+    pub dstArray: CUarray,
+    /// The context whose device has the destination.
+    pub dstContext: CUcontext,
+    /// Bytes from one row of the destination to the next.
+    pub dstPitch: usize,
+    /// Rows from one slice of the destination to the next.
+    pub dstHeight: usize,
+    /// Bytes of a row that are copied.
+    pub WidthInBytes: usize,
+    /// Rows of a slice that are copied.
+    pub Height: usize,
+    /// Slices that are copied.
+    pub Depth: usize,
+}
+
 /// `CUmemorytype`: host memory.
 pub const CU_MEMORYTYPE_HOST: CUmemorytype = 1;
 /// `CUmemorytype`: device memory.

@@ -2,7 +2,7 @@
 
 use super::params::{In, InOut, Out, Param};
 use crate::ffi::CUdeviceptr;
-use crate::memory::sealed::Sealed;
+use crate::memory::sealed::{Near, Sealed};
 use crate::memory::{MemoryMut, Ordered, Readable};
 use bytemuck::Pod;
 use std::ffi::c_void;
@@ -12,7 +12,7 @@ use std::ptr;
 ///
 /// | parameter | argument |
 /// |---|---|
-/// | `In<T>` | `&Ordered` of the stream, `&Buffer` or `Slice` at rest that outlives the scope |
+/// | `In<T>` | `&Ordered` of the stream; `&Buffer`, `Slice` or `PeerSlice` at rest that outlives the scope |
 /// | `Out<T>`, `InOut<T>` | `&mut Ordered` of the stream |
 /// | plain data `T` | a `T` |
 ///
@@ -39,7 +39,7 @@ pub(crate) mod seal {
 
 use seal::Token;
 
-impl<'s, 'scope, 'ctx, T: Pod, A: Readable<'s, 'scope, 'ctx, T>> Arg<'s, 'scope, 'ctx, In<T>>
+impl<'s, 'scope, 'ctx, T: Pod, A: Readable<'s, 'scope, 'ctx, T> + Near> Arg<'s, 'scope, 'ctx, In<T>>
     for A
 {
     type Value = CUdeviceptr;
@@ -50,7 +50,7 @@ impl<'s, 'scope, 'ctx, T: Pod, A: Readable<'s, 'scope, 'ctx, T>> Arg<'s, 'scope,
     }
 }
 
-impl<'s, 'scope, 'ctx, T: Pod, B: MemoryMut<'ctx, T>> Arg<'s, 'scope, 'ctx, Out<T>>
+impl<'s, 'scope, 'ctx, T: Pod, B: MemoryMut<'ctx, T> + Near> Arg<'s, 'scope, 'ctx, Out<T>>
     for &mut Ordered<'s, B>
 {
     type Value = CUdeviceptr;
@@ -61,7 +61,7 @@ impl<'s, 'scope, 'ctx, T: Pod, B: MemoryMut<'ctx, T>> Arg<'s, 'scope, 'ctx, Out<
     }
 }
 
-impl<'s, 'scope, 'ctx, T: Pod, B: MemoryMut<'ctx, T>> Arg<'s, 'scope, 'ctx, InOut<T>>
+impl<'s, 'scope, 'ctx, T: Pod, B: MemoryMut<'ctx, T> + Near> Arg<'s, 'scope, 'ctx, InOut<T>>
     for &mut Ordered<'s, B>
 {
     type Value = CUdeviceptr;

@@ -256,6 +256,7 @@ impl<T> Drop for Buffer<'_, T> {
     }
 }
 
+impl<T> sealed::Near for Buffer<'_, T> {}
 impl<T> sealed::Sealed for Buffer<'_, T> {}
 impl<T> sealed::SealedFor<T> for Buffer<'_, T> {}
 impl<T> sealed::SealedFor<T, sealed::Writing> for Buffer<'_, T> {}

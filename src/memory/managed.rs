@@ -360,6 +360,8 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
 
 impl<T> sealed::SealedFor<T, sealed::Reading> for &ManagedBuffer<'_, T> {}
 
+impl<T> sealed::Near for &ManagedBuffer<'_, T> {}
+
 impl<'s, 'scope, 'ctx, T> Readable<'s, 'scope, 'ctx, T> for &'scope ManagedBuffer<'ctx, T> {
     fn region(&self) -> (CUdeviceptr, usize) {
         (self.address, self.len)

@@ -6,6 +6,7 @@ mod element;
 mod fill;
 mod managed;
 mod ordered;
+mod peer;
 mod pinned;
 mod pitched;
 mod pool;
@@ -21,6 +22,7 @@ pub use fill::Fill;
 pub(crate) use fill::Pattern;
 pub use managed::{Advice, ManagedBuffer, Side};
 pub use ordered::{HandOver, Ordered, Readable};
+pub use peer::{PeerSlice, PeerSliceMut};
 pub use pinned::PinnedBuffer;
 pub use pitched::{
     Axis, Extent, HostLayout, HostRows, HostRowsMut, Pitched, PitchedMemory, PitchedMemoryMut,
@@ -44,7 +46,7 @@ use std::ops::{Bound, RangeBounds};
     message = "`{Self}` is not device memory of `{T}`",
     note = "device memory is a `Buffer`, a `Slice` or a `SliceMut` of the same context and element type"
 )]
-pub trait Memory<'ctx, T>: sealed::SealedFor<T> {
+pub trait Memory<'ctx, T>: sealed::SealedFor<T> + sealed::Near {
     /// The context whose device has the memory.
     fn context(&self) -> Context<'ctx>;
 
@@ -84,6 +86,10 @@ pub(crate) mod sealed {
 
     /// [`SealedFor`] the trait `Readable`.
     pub struct Reading;
+
+    /// Memory that the context's own device has or shares, for any use. What lacks this is no memory of any element type, for the compiler
+    /// too: of a trait with a type parameter it supposes that another crate implements it for a parameter of its own.
+    pub trait Near {}
 
     /// In the signature of a method, keeps other crates from implementing its trait for anything: they cannot name it.
     #[derive(Clone, Copy)]

@@ -180,13 +180,17 @@ impl<B: fmt::Debug> fmt::Debug for Ordered<'_, B> {
     message = "`{Self}` is not memory of `{T}` that this stream may read",
     note = "pass `&Ordered` of the same stream, or `&Buffer` (or a `Slice` of one) that outlives the scope"
 )]
-pub trait Readable<'s, 'scope, 'ctx, T>: sealed::SealedFor<T, sealed::Reading> {
+pub trait Readable<'s, 'scope, 'ctx, T>:
+    sealed::SealedFor<T, sealed::Reading> + sealed::Near
+{
     /// Device address and number of elements.
     fn region(&self) -> (CUdeviceptr, usize);
 }
 
 impl<T, B: sealed::SealedFor<T>> sealed::SealedFor<T, sealed::Reading> for &Ordered<'_, B> {}
 impl<T> sealed::SealedFor<T, sealed::Reading> for &Buffer<'_, T> {}
+impl<B: sealed::Near> sealed::Near for &Ordered<'_, B> {}
+impl<T> sealed::Near for &Buffer<'_, T> {}
 
 impl<'s, 'scope, 'ctx, T, B: Memory<'ctx, T>> Readable<'s, 'scope, 'ctx, T> for &Ordered<'s, B> {
     fn region(&self) -> (CUdeviceptr, usize) {

@@ -252,6 +252,8 @@ impl<T> Clone for Slice<'_, '_, T> {
 
 impl<T> Copy for Slice<'_, '_, T> {}
 
+impl<T> sealed::Near for Slice<'_, '_, T> {}
+impl<T> sealed::Near for SliceMut<'_, '_, T> {}
 impl<T> sealed::SealedFor<T> for Slice<'_, '_, T> {}
 impl<T> sealed::SealedFor<T, sealed::Reading> for Slice<'_, '_, T> {}
 impl<T> sealed::Sealed for SliceMut<'_, '_, T> {}

@@ -37,6 +37,11 @@ STRUCTS = {
         "srcHeight", "dstXInBytes", "dstY", "dstZ", "dstLOD", "dstMemoryType", "dstHost", "dstDevice", "dstArray",
         "reserved1", "dstPitch", "dstHeight", "WidthInBytes", "Height", "Depth",
     ],
+    "CUDA_MEMCPY3D_PEER": [
+        "srcXInBytes", "srcY", "srcZ", "srcLOD", "srcMemoryType", "srcHost", "srcDevice", "srcArray", "srcContext", "srcPitch",
+        "srcHeight", "dstXInBytes", "dstY", "dstZ", "dstLOD", "dstMemoryType", "dstHost", "dstDevice", "dstArray",
+        "dstContext", "dstPitch", "dstHeight", "WidthInBytes", "Height", "Depth",
+    ],
 }  # fmt: skip
 
 HERE = pathlib.Path(__file__).resolve().parent

@@ -85,6 +85,10 @@ impl Kind for *const c_void {
 impl Kind for CUarray {
     const KIND: &'static str = "pointer";
 }
+
+impl Kind for CUcontext {
+    const KIND: &'static str = "pointer";
+}
 impl Kind for CUhostFn {
     const KIND: &'static str = "pointer";
 }
@@ -167,6 +171,33 @@ pub(crate) fn rust_structs() -> Vec<(&'static str, Struct)> {
             dstDevice: "dstDevice",
             dstArray: "dstArray",
             reserved1: "reserved1",
+            dstPitch: "dstPitch",
+            dstHeight: "dstHeight",
+            WidthInBytes: "WidthInBytes",
+            Height: "Height",
+            Depth: "Depth",
+        }),
+        rust_struct!(CUDA_MEMCPY3D_PEER {
+            srcXInBytes: "srcXInBytes",
+            srcY: "srcY",
+            srcZ: "srcZ",
+            srcLOD: "srcLOD",
+            srcMemoryType: "srcMemoryType",
+            srcHost: "srcHost",
+            srcDevice: "srcDevice",
+            srcArray: "srcArray",
+            srcContext: "srcContext",
+            srcPitch: "srcPitch",
+            srcHeight: "srcHeight",
+            dstXInBytes: "dstXInBytes",
+            dstY: "dstY",
+            dstZ: "dstZ",
+            dstLOD: "dstLOD",
+            dstMemoryType: "dstMemoryType",
+            dstHost: "dstHost",
+            dstDevice: "dstDevice",
+            dstArray: "dstArray",
+            dstContext: "dstContext",
             dstPitch: "dstPitch",
             dstHeight: "dstHeight",
             WidthInBytes: "WidthInBytes",

@@ -9,6 +9,7 @@ mod devices;
 mod host;
 mod kernels;
 mod memory;
+mod peers;
 mod pending;
 mod rows;
 mod streams;
@@ -26,8 +27,9 @@ type Program = fn(Driver) -> Result<()>;
 const ON_PURPOSE: &str = "on purpose";
 
 /// The programs by area, each with its name. Each operation of the crate is in one of them.
-const AREAS: [&[(&str, Program)]; 7] = [
+const AREAS: [&[(&str, Program)]; 8] = [
     devices::PROGRAMS,
+    peers::PROGRAMS,
     memory::PROGRAMS,
     host::PROGRAMS,
     rows::PROGRAMS,

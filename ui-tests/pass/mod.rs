@@ -39,6 +39,12 @@ mod escape_event_of_a_context_that_ends_before_the_wait;
 #[path = "escape/memory_in_flight_returned_from_the_scope.rs"]
 mod escape_memory_in_flight_returned_from_the_scope;
 
+#[path = "escape/memory_of_an_inner_scope_kept_by_the_outer.rs"]
+mod escape_memory_of_an_inner_scope_kept_by_the_outer;
+
+#[path = "escape/memory_reached_kept_after_its_gpu.rs"]
+mod escape_memory_reached_kept_after_its_gpu;
+
 #[path = "escape/owned_copy_kept_after_its_context.rs"]
 mod escape_owned_copy_kept_after_its_context;
 
@@ -126,6 +132,9 @@ mod in_flight_local_variable_borrowed_by_a_host_function;
 #[path = "in-flight/managed_memory_touched_by_the_host_while_lent.rs"]
 mod in_flight_managed_memory_touched_by_the_host_while_lent;
 
+#[path = "in-flight/memory_dropped_while_another_gpu_reads_it.rs"]
+mod in_flight_memory_dropped_while_another_gpu_reads_it;
+
 #[path = "in-flight/memory_finished_on_another_stream.rs"]
 mod in_flight_memory_finished_on_another_stream;
 
@@ -134,6 +143,9 @@ mod in_flight_memory_of_one_stream_filled_on_another;
 
 #[path = "in-flight/memory_read_and_written_by_one_launch.rs"]
 mod in_flight_memory_read_and_written_by_one_launch;
+
+#[path = "in-flight/memory_read_at_rest_while_another_gpu_writes_it.rs"]
+mod in_flight_memory_read_at_rest_while_another_gpu_writes_it;
 
 #[path = "in-flight/memory_used_after_it_was_finished.rs"]
 mod in_flight_memory_used_after_it_was_finished;
@@ -183,6 +195,9 @@ mod mix_brand_made_shorter;
 #[path = "mix/brand_of_rows_made_shorter.rs"]
 mod mix_brand_of_rows_made_shorter;
 
+#[path = "mix/contexts_of_with_two_devices_mixed.rs"]
+mod mix_contexts_of_with_two_devices_mixed;
+
 #[path = "mix/event_brand_made_shorter.rs"]
 mod mix_event_brand_made_shorter;
 
@@ -204,14 +219,29 @@ mod mix_memory_copied_between_gpus_in_closures;
 #[path = "mix/memory_copied_between_gpus_without_a_transfer.rs"]
 mod mix_memory_copied_between_gpus_without_a_transfer;
 
+#[path = "mix/memory_of_a_third_gpu_reached.rs"]
+mod mix_memory_of_a_third_gpu_reached;
+
 #[path = "mix/memory_of_another_gpu_lent_to_a_stream.rs"]
 mod mix_memory_of_another_gpu_lent_to_a_stream;
 
 #[path = "mix/memory_of_another_gpu_read_on_a_stream.rs"]
 mod mix_memory_of_another_gpu_read_on_a_stream;
 
+#[path = "mix/memory_of_another_gpu_written_by_a_kernel.rs"]
+mod mix_memory_of_another_gpu_written_by_a_kernel;
+
+#[path = "mix/memory_of_another_scope_used_without_the_proof.rs"]
+mod mix_memory_of_another_scope_used_without_the_proof;
+
 #[path = "mix/memory_of_one_gpu_filled_on_a_stream_of_another.rs"]
 mod mix_memory_of_one_gpu_filled_on_a_stream_of_another;
+
+#[path = "mix/memory_reached_for_one_gpu_in_a_kernel_of_a_third.rs"]
+mod mix_memory_reached_for_one_gpu_in_a_kernel_of_a_third;
+
+#[path = "mix/memory_reached_in_the_other_direction.rs"]
+mod mix_memory_reached_in_the_other_direction;
 
 #[path = "mix/memory_taken_from_a_stream_of_another_gpu.rs"]
 mod mix_memory_taken_from_a_stream_of_another_gpu;
@@ -224,6 +254,9 @@ mod mix_pinned_memory_of_another_gpu_as_a_kernel_argument;
 
 #[path = "mix/pinned_memory_of_another_gpu_lent_to_a_stream.rs"]
 mod mix_pinned_memory_of_another_gpu_lent_to_a_stream;
+
+#[path = "mix/proof_for_two_scopes_used_for_a_third.rs"]
+mod mix_proof_for_two_scopes_used_for_a_third;
 
 #[path = "mix/region_copied_between_gpus_without_a_transfer.rs"]
 mod mix_region_copied_between_gpus_without_a_transfer;
@@ -320,6 +353,15 @@ mod types_host_vec_as_an_argument;
 
 #[path = "types/launch_without_unsafe.rs"]
 mod types_launch_without_unsafe;
+
+#[path = "types/memory_of_another_gpu_copied_as_near_memory.rs"]
+mod types_memory_of_another_gpu_copied_as_near_memory;
+
+#[path = "types/memory_of_another_gpu_filled_in_a_scope.rs"]
+mod types_memory_of_another_gpu_filled_in_a_scope;
+
+#[path = "types/memory_reached_to_read_where_the_kernel_writes.rs"]
+mod types_memory_reached_to_read_where_the_kernel_writes;
 
 #[path = "types/memory_read_as_another_element_type.rs"]
 mod types_memory_read_as_another_element_type;

@@ -34,6 +34,19 @@ pub(crate) unsafe fn memcpy_3d_async(
     })
 }
 
+/// # Safety
+/// As [`memcpy_3d_async`]; each side is device memory, and its context is live and the one whose device has it.
+pub(crate) unsafe fn memcpy_3d_peer_async(
+    driver: Driver,
+    copy: &CUDA_MEMCPY3D_PEER,
+    stream: CUstream,
+) -> Result<()> {
+    // SAFETY: the caller's promise; the description is read during the call.
+    driver.call("cuMemcpy3DPeerAsync", |s| unsafe {
+        (s.cuMemcpy3DPeerAsync)(copy, stream)
+    })
+}
+
 /// Rows in device memory.
 #[derive(Clone, Copy)]
 pub(crate) struct FillRows {

@@ -5,6 +5,7 @@ mod extent;
 mod host;
 mod ordered;
 mod owned;
+mod peer;
 mod region;
 mod scoped;
 mod view;

@@ -271,6 +271,58 @@ pub(super) unsafe fn copy<T>(
     })
 }
 
+/// One end of a copy between contexts.
+pub(super) struct End {
+    /// The one whose device has the rows.
+    pub(super) context: CUcontext,
+    pub(super) region: Region,
+}
+
+/// Copies the elements of a box of elements of type `T`, which has bytes, to a box of the same extent, and no byte that lies between rows
+/// (`cuMemcpy3DPeerAsync`).
+///
+/// # Safety
+/// As [`copy`], with each side on the device of its context, which is live. `context` is one of the two.
+pub(super) unsafe fn copy_between<T>(
+    context: &ContextState,
+    to: End,
+    from: End,
+    stream: CUstream,
+) -> Result<()> {
+    let extent = from.region.extent;
+    let copy = CUDA_MEMCPY3D_PEER {
+        srcXInBytes: 0,
+        srcY: 0,
+        srcZ: 0,
+        srcLOD: 0,
+        srcMemoryType: CU_MEMORYTYPE_DEVICE,
+        srcHost: ptr::null(),
+        srcDevice: from.region.address,
+        srcArray: CUarray::NULL,
+        srcContext: from.context,
+        srcPitch: from.region.pitch,
+        srcHeight: from.region.slice_rows,
+        dstXInBytes: 0,
+        dstY: 0,
+        dstZ: 0,
+        dstLOD: 0,
+        dstMemoryType: CU_MEMORYTYPE_DEVICE,
+        dstHost: ptr::null_mut(),
+        dstDevice: to.region.address,
+        dstArray: CUarray::NULL,
+        dstContext: to.context,
+        dstPitch: to.region.pitch,
+        dstHeight: to.region.slice_rows,
+        WidthInBytes: extent.width * size_of::<T>(),
+        Height: extent.height,
+        Depth: extent.depth,
+    };
+    // SAFETY: the caller's promise; the description says the same.
+    current::bind(context, || unsafe {
+        calls::memcpy_3d_peer_async(context.driver(), &copy, stream)
+    })
+}
+
 /// Whether the device copies rows that are `pitch` bytes apart (`cuDeviceGetAttribute`).
 pub(super) fn check_pitch(context: &ContextState, pitch: usize) -> Result<()> {
     let limit = context.device().attribute(Attribute::MaxPitch)?;

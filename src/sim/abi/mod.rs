@@ -62,7 +62,7 @@ entry_points! {
         cuMemAllocFromPoolAsync cuMemFreeAsync
         cuMemcpyHtoDAsync cuMemcpyDtoHAsync cuMemcpyDtoDAsync cuMemcpyPeerAsync
         cuMemsetD8Async cuMemsetD16Async cuMemsetD32Async
-        cuMemcpy2DAsync cuMemcpy3DAsync cuMemsetD2D8Async cuMemsetD2D16Async cuMemsetD2D32Async
+        cuMemcpy2DAsync cuMemcpy3DAsync cuMemcpy3DPeerAsync cuMemsetD2D8Async cuMemsetD2D16Async cuMemsetD2D32Async
         cuStreamCreate cuStreamCreateWithPriority cuStreamDestroy cuStreamSynchronize cuStreamQuery cuStreamWaitEvent
         cuEventCreate cuEventDestroy cuEventRecord cuEventQuery cuEventSynchronize cuEventElapsedTime cuLaunchHostFunc
         cuMemHostAlloc cuMemFreeHost cuMemHostGetDevicePointer cuMemHostRegister cuMemHostUnregister

@@ -5,6 +5,7 @@
 
 use super::{Outcome, State, call};
 use crate::ffi::*;
+use crate::sim::memory::Place;
 use crate::sim::registry::{Handle, Named};
 use crate::sim::rows::{Shape, Side, Start};
 use crate::sim::work::{HostPointer, Work};
@@ -100,6 +101,69 @@ pub(super) unsafe extern "C" fn cuMemcpy3DAsync(
     enqueue("cuMemcpy3DAsync", to, from, shape, stream)
 }
 
+pub(super) unsafe extern "C" fn cuMemcpy3DPeerAsync(
+    copy: *const CUDA_MEMCPY3D_PEER,
+    stream: CUstream,
+) -> CUresult {
+    // SAFETY: null or valid for the call.
+    let Some(copy) = (unsafe { copy.as_ref() }) else {
+        return CUresult::INVALID_VALUE;
+    };
+    let from = Named3d {
+        x: copy.srcXInBytes,
+        y: copy.srcY,
+        z: copy.srcZ,
+        kind: copy.srcMemoryType,
+        host: copy.srcHost.cast_mut(),
+        device: copy.srcDevice,
+        pitch: copy.srcPitch,
+        slice_rows: copy.srcHeight,
+    };
+    let to = Named3d {
+        x: copy.dstXInBytes,
+        y: copy.dstY,
+        z: copy.dstZ,
+        kind: copy.dstMemoryType,
+        host: copy.dstHost,
+        device: copy.dstDevice,
+        pitch: copy.dstPitch,
+        slice_rows: copy.dstHeight,
+    };
+    let shape = Shape {
+        width: copy.WidthInBytes,
+        height: copy.Height,
+        depth: copy.Depth,
+    };
+    let contexts = [copy.dstContext, copy.srcContext];
+    let stream = Handle::from_ptr(stream.as_ptr());
+    call(
+        "cuMemcpy3DPeerAsync",
+        Named::Handle(stream),
+        |machine, mut state| {
+            let stream = state.stream(stream)?;
+            let mut devices = [0; 2];
+            for (device, context) in devices.iter_mut().zip(contexts) {
+                *device = state.device_of(state.context(Handle::from_ptr(context.as_ptr()))?);
+            }
+            if shape.is_empty() {
+                return Ok(());
+            }
+            // Of the current context it does not depend which memory may be named: that is what the contexts in it are for.
+            let [to_device, from_device] = devices;
+            let admits = |device| {
+                move |_: &mut State, place: &Place| match place.allocation.admits(device) {
+                    true => Ok(()),
+                    false => Err(CUresult::INVALID_VALUE),
+                }
+            };
+            let to = to.resolve(&mut state, shape, admits(to_device))?;
+            let from = from.resolve(&mut state, shape, admits(from_device))?;
+            machine.enqueue(&mut state, stream, Work::CopyRows { to, from, shape })?;
+            Ok(())
+        },
+    )
+}
+
 fn enqueue(
     name: &'static str,
     to: Named3d,
@@ -114,7 +178,11 @@ fn enqueue(
             return Ok(());
         }
         let (context, device) = state.home(stream)?;
-        let [to, from] = [to, from].map(|side| side.resolve(name, &mut state, device, shape));
+        let [to, from] = [to, from].map(|side| {
+            side.resolve(&mut state, shape, |state, place| {
+                state.may_copy(name, Some(device), place)
+            })
+        });
         let (to, from) = (to?, from?);
         let ends_at_host = matches!(to.start, Start::Host(_));
         let mark = machine.enqueue(&mut state, stream, Work::CopyRows { to, from, shape })?;
@@ -128,7 +196,12 @@ fn enqueue(
 
 impl Named3d {
     /// Where the copy starts, as far as the driver checks it when it is called.
-    fn resolve(self, name: &str, state: &mut State, stream: usize, shape: Shape) -> Outcome<Side> {
+    fn resolve(
+        self,
+        state: &mut State,
+        shape: Shape,
+        may_touch: impl FnOnce(&mut State, &Place) -> Outcome,
+    ) -> Outcome<Side> {
         let fits = |start: usize, len: usize, room: usize| {
             start.checked_add(len).is_some_and(|end| end <= room)
         };
@@ -158,7 +231,7 @@ impl Named3d {
                     return Err(CUresult::INVALID_VALUE);
                 };
                 let place = state.place(address, span)?;
-                state.may_copy(name, Some(stream), &place)?;
+                may_touch(state, &place)?;
                 Start::Device(place)
             }
             _ => return Err(CUresult::INVALID_VALUE),

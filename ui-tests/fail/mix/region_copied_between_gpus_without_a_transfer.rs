@@ -4,7 +4,7 @@
 //! Real:    none known
 //! rustc:   `'gpu0` and `'gpu1` must be the same
 //! Reads:   a region has the name of its image's context, and `copy_from` wants one name on both sides
-//! Fix:     copy by way of the host, or keep both images on one device
+//! Fix:     `gpu0.transfer_to(gpu1)?.copy_rows(&part, &mut destination)`
 
 use scoped_cuda::{Context, Pitched, Result};
 

@@ -1,0 +1,338 @@
+//! Memory of one device as an argument for the kernels of another.
+
+use super::{Buffer, HandOver, Ordered, resolve, sealed};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::ffi::{CUdeviceptr, CUstream};
+use crate::kernel::{Arg, In, InOut, Out, seal};
+use crate::scope::ScopedStream;
+use crate::transfer::Transfer;
+use bytemuck::Pod;
+use std::any::type_name;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::RangeBounds;
+
+/// Elements of a buffer of another device that kernels of `'dst` read over NVLink or PCI, where they are. `Copy`, like `&[T]`.
+///
+/// Made by [`Transfer::reach`]. It is an argument for a parameter [`In`] and nothing else: copies go through the [`Transfer`] itself.
+pub struct PeerSlice<'m, 'dst, T> {
+    context: Context<'dst>,
+    address: CUdeviceptr,
+    len: usize,
+    _borrow: PhantomData<&'m [T]>,
+}
+
+/// Elements of a buffer of another device that kernels of `'dst` read and write where they are.
+///
+/// Made by [`Transfer::reach_mut`]. [`ScopedStream::lend_peer`] puts it into the order of a stream; what that gives is an argument for
+/// [`Out`], [`InOut`] and [`In`] and nothing else.
+pub struct PeerSliceMut<'m, 'dst, T> {
+    context: Context<'dst>,
+    address: CUdeviceptr,
+    len: usize,
+    _borrow: PhantomData<&'m mut [T]>,
+}
+
+static_assertions::assert_impl_all!(PeerSlice<'static, 'static, f32>: Copy, Send, Sync);
+static_assertions::assert_impl_all!(PeerSliceMut<'static, 'static, f32>: Send, Sync);
+static_assertions::assert_not_impl_any!(PeerSliceMut<'static, 'static, f32>: Clone);
+
+impl<'src, 'dst> Transfer<'src, 'dst> {
+    /// The elements of a buffer of `'src`, for kernels of `'dst` to read where they are. Only with a direct token.
+    ///
+    /// The direction is that of the bytes: a kernel that reads from `'src` brings them to `'dst`. It may write too, with
+    /// [`reach_mut`](Self::reach_mut) of the same token.
+    ///
+    /// The path is the one that direct copies take, so where a platform corrupts those, [`verified`](Self::verified) finds it for these
+    /// too. A kernel gets far less out of a link than out of memory of its own: reach for what is read once and copy the rest.
+    ///
+    /// Driver calls: `cuCtxGetId`; access was granted when the token was made.
+    ///
+    /// # Errors
+    /// [`Error::NotDirect`] with a staged token, [`Error::ContextLost`] when the buffer's context was reset.
+    ///
+    /// ```
+    /// # use scoped_cuda::{Driver, In, InOut, LaunchConfig, Transfer, sim::Simulation};
+    /// # let driver = Driver::simulated(Simulation::default())?;
+    /// # driver.machine().unwrap().kernel("add", |call| {
+    /// #     let n = call.scalar::<u32>(2) as usize;
+    /// #     let x = call.load_n::<f32>(0, n);
+    /// #     call.update::<f32>(1, |y| y.iter_mut().zip(&x).for_each(|(y, x)| *y += x));
+    /// # });
+    /// # let ptx = ".version 8.0\n.target sm_80\n.address_size 64\n
+    /// #     .visible .entry add(.param .u64 x, .param .u64 y, .param .u32 n) { ret; }";
+    /// driver.with_two_devices([0, 1], |gpu0, gpu1| {
+    ///     let add = gpu1.load_ptx(ptx)?.kernel::<(In<f32>, InOut<f32>, u32)>("add")?;
+    ///     let stream = gpu1.stream()?;
+    ///     let far = gpu0.upload(&[1.0f32, 2.0, 3.0])?;
+    ///     let mut near = gpu1.filled(3, 10.0f32)?;
+    ///     let far = Transfer::direct(gpu0, gpu1)?.reach(&far)?;
+    ///     stream.scope(|s| {
+    ///         let mut near = s.lend(&mut near);
+    ///         // SAFETY: `add` reads x and updates y at indices below n, and both have 3 elements.
+    ///         unsafe { s.launch(&add, LaunchConfig::for_elements(3), (far, &mut near, 3)) }
+    ///     })?;
+    ///     assert_eq!(near.to_vec()?, [11.0, 12.0, 13.0]);
+    ///     Ok(())
+    /// })?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
+    pub fn reach<'m, T>(self, buffer: &'m Buffer<'src, T>) -> Result<PeerSlice<'m, 'dst, T>> {
+        // A buffer and not any memory: only of a buffer is it certain that it came from the pool that the token opened.
+        self.reaches()?;
+        Ok(PeerSlice::new(self.to(), buffer.as_raw(), buffer.len()))
+    }
+
+    /// The elements of a buffer of `'src`, for kernels of `'dst` to read and write where they are. Only with a direct token.
+    ///
+    /// Until the borrow ends nobody else has them: neither the device whose memory it is nor the host.
+    ///
+    /// # Errors
+    /// As [`reach`](Self::reach).
+    pub fn reach_mut<'m, T>(
+        self,
+        buffer: &'m mut Buffer<'src, T>,
+    ) -> Result<PeerSliceMut<'m, 'dst, T>> {
+        self.reaches()?;
+        Ok(PeerSliceMut::new(self.to(), buffer.as_raw(), buffer.len()))
+    }
+
+    fn reaches(self) -> Result<()> {
+        if !self.is_direct() {
+            return Err(Error::NotDirect {
+                from: self.from().device().ordinal(),
+                to: self.to().device().ordinal(),
+            });
+        }
+        // The scope in which a kernel runs asks for its own context only.
+        self.from().state().not_lost()
+    }
+}
+
+impl<'m, 'dst, T> PeerSlice<'m, 'dst, T> {
+    /// `len` elements at `address` are reachable from the context's device and borrowed for `'m`.
+    fn new(context: Context<'dst>, address: CUdeviceptr, len: usize) -> Self {
+        Self {
+            context,
+            address,
+            len,
+            _borrow: PhantomData,
+        }
+    }
+
+    /// Number of elements.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no elements.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The device address; 0 for empty memory.
+    #[must_use]
+    pub fn as_raw(&self) -> CUdeviceptr {
+        self.address
+    }
+
+    /// The elements of `range`.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`].
+    pub fn slice(self, range: impl RangeBounds<usize>) -> Result<Self> {
+        let (start, len) = resolve(range, self.len)?;
+        let address = self.address + (start * size_of::<T>()) as u64;
+        Ok(Self::new(self.context, address, len))
+    }
+
+    fn describe(&self, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (device, element) = (self.context.device().ordinal(), type_name::<T>());
+        let (len, address) = (self.len, self.address);
+        write!(
+            f,
+            "{name}(for device {device}, {len} x {element}, {address:#x})"
+        )
+    }
+}
+
+impl<'m, 'dst, T> PeerSliceMut<'m, 'dst, T> {
+    /// `len` elements at `address` are reachable from the context's device and mutably borrowed for `'m`.
+    fn new(context: Context<'dst>, address: CUdeviceptr, len: usize) -> Self {
+        Self {
+            context,
+            address,
+            len,
+            _borrow: PhantomData,
+        }
+    }
+
+    /// Number of elements.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no elements.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The device address; 0 for empty memory.
+    #[must_use]
+    pub fn as_raw(&self) -> CUdeviceptr {
+        self.address
+    }
+
+    /// The same elements for a shorter time, to read.
+    #[must_use]
+    pub fn view(&self) -> PeerSlice<'_, 'dst, T> {
+        PeerSlice::new(self.context, self.address, self.len)
+    }
+
+    /// The same elements for a shorter time, to write.
+    #[must_use]
+    pub fn reborrow(&mut self) -> PeerSliceMut<'_, 'dst, T> {
+        PeerSliceMut::new(self.context, self.address, self.len)
+    }
+
+    /// The elements before `middle` and those from it on, which may go to different streams.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] when `middle` is past the end.
+    pub fn split_at_mut(self, middle: usize) -> Result<(Self, Self)> {
+        let (_, tail) = resolve(middle.., self.len)?;
+        let tail_address = self.address + (middle * size_of::<T>()) as u64;
+        Ok((
+            Self::new(self.context, self.address, middle),
+            Self::new(self.context, tail_address, tail),
+        ))
+    }
+}
+
+impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
+    /// Puts memory of another device into the order of this stream, for its kernels, until the end of the scope. No driver call.
+    ///
+    /// ```
+    /// # use scoped_cuda::{Driver, InOut, LaunchConfig, sim::Simulation};
+    /// # let driver = Driver::simulated(Simulation::default())?;
+    /// # driver.machine().unwrap().kernel("scale", |call| {
+    /// #     let (n, k) = (call.scalar::<u32>(1) as usize, call.scalar::<f32>(2));
+    /// #     call.update::<f32>(0, |x| x[..n].iter_mut().for_each(|x| *x *= k));
+    /// # });
+    /// # let ptx = ".version 8.0\n.target sm_80\n.address_size 64\n
+    /// #     .visible .entry scale(.param .u64 x, .param .u32 n, .param .f32 k) { ret; }";
+    /// # driver.with_two_devices([0, 1], |gpu0, gpu1| {
+    /// let scale = gpu1.load_ptx(ptx)?.kernel::<(InOut<f32>, u32, f32)>("scale")?;
+    /// let (stream, mut far) = (gpu1.stream()?, gpu0.upload(&[1.0f32, 2.0, 3.0])?);
+    /// let there = gpu0.transfer_to(gpu1)?.reach_mut(&mut far)?;
+    /// stream.scope(|s| {
+    ///     let mut there = s.lend_peer(there);
+    ///     // SAFETY: `scale` multiplies the first n elements of x by k, and x has 3.
+    ///     unsafe { s.launch(&scale, LaunchConfig::for_elements(3), (&mut there, 3, 10.0)) }
+    /// })?;
+    /// assert_eq!(far.to_vec()?, [10.0, 20.0, 30.0]);
+    /// # Ok(()) })?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
+    #[must_use]
+    pub fn lend_peer<T>(
+        self,
+        view: PeerSliceMut<'scope, 'ctx, T>,
+    ) -> Ordered<'s, PeerSliceMut<'scope, 'ctx, T>> {
+        self.order(view)
+    }
+}
+
+impl<'s, 'dst, T> Ordered<'s, PeerSliceMut<'_, 'dst, T>> {
+    /// Number of elements.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.memory().len()
+    }
+
+    /// Whether there are no elements.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.memory().is_empty()
+    }
+}
+
+impl<T> Clone for PeerSlice<'_, '_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for PeerSlice<'_, '_, T> {}
+
+// Arguments of a kernel: that is all. Neither type is `Memory`, `MemoryMut` or `Readable`, because a copy on behalf of `'dst`'s context
+// reaches pool memory of another device only by the accident of which context is current.
+
+#[diagnostic::do_not_recommend]
+impl<'s, 'scope, 'ctx, T: Pod> Arg<'s, 'scope, 'ctx, In<T>> for PeerSlice<'scope, 'ctx, T> {
+    type Value = CUdeviceptr;
+
+    #[inline]
+    fn value(self, _: seal::Token) -> CUdeviceptr {
+        self.address
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<'s, 'scope, 'ctx, T: Pod> Arg<'s, 'scope, 'ctx, In<T>>
+    for &Ordered<'s, PeerSliceMut<'_, 'ctx, T>>
+{
+    type Value = CUdeviceptr;
+
+    #[inline]
+    fn value(self, _: seal::Token) -> CUdeviceptr {
+        self.memory().address
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<'s, 'scope, 'ctx, T: Pod> Arg<'s, 'scope, 'ctx, Out<T>>
+    for &mut Ordered<'s, PeerSliceMut<'_, 'ctx, T>>
+{
+    type Value = CUdeviceptr;
+
+    #[inline]
+    fn value(self, _: seal::Token) -> CUdeviceptr {
+        self.memory().address
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<'s, 'scope, 'ctx, T: Pod> Arg<'s, 'scope, 'ctx, InOut<T>>
+    for &mut Ordered<'s, PeerSliceMut<'_, 'ctx, T>>
+{
+    type Value = CUdeviceptr;
+
+    #[inline]
+    fn value(self, _: seal::Token) -> CUdeviceptr {
+        self.memory().address
+    }
+}
+
+impl<T> sealed::Sealed for PeerSliceMut<'_, '_, T> {}
+
+impl<'scope, 'ctx, T> HandOver<'scope, 'ctx> for PeerSliceMut<'scope, 'ctx, T> {
+    fn freed_on(&mut self, _: CUstream) {}
+}
+
+impl<T> fmt::Debug for PeerSlice<'_, '_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.describe("PeerSlice", f)
+    }
+}
+
+impl<T> fmt::Debug for PeerSliceMut<'_, '_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.view().describe("PeerSliceMut", f)
+    }
+}

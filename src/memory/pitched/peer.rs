@@ -1,0 +1,75 @@
+//! Rows from one context to another, and of one scope in another.
+
+#![allow(unsafe_code)] // copies between devices
+
+use super::extent::Extent;
+use super::region::{self, End};
+use super::{Pitched, PitchedMemory, PitchedMemoryMut, PitchedSlice, PitchedSliceMut};
+use crate::error::Result;
+use crate::same_context::SameContext;
+use crate::transfer::Transfer;
+use crate::wait::complete;
+use bytemuck::Pod;
+
+impl<'src, 'dst> Transfer<'src, 'dst> {
+    /// Copies the rows of `source` to `destination`, which has the same extent; both at rest, and complete when it returns
+    /// (`cuMemcpy3DPeerAsync`). What lies between the rows is not written.
+    ///
+    /// # Errors
+    /// [`Error::ExtentMismatch`](crate::Error::ExtentMismatch) or what the driver returns.
+    ///
+    /// ```
+    /// # use scoped_cuda::{Driver, Extent, sim::Simulation};
+    /// # let driver = Driver::simulated(Simulation::default())?;
+    /// # driver.with_two_devices([0, 1], |gpu0, gpu1| {
+    /// let source = gpu0.upload_pitched(&[1u8, 2, 3, 4, 5, 6], Extent::new(3, 2))?;
+    /// let mut destination = gpu1.pitched_zeros::<u8>(Extent::new(2, 2))?;
+    /// gpu0.transfer_to(gpu1)?.copy_rows(&source.region(1.., .., ..)?, &mut destination)?;
+    /// assert_eq!(destination.to_vec()?, [2, 3, 5, 6]);
+    /// # Ok(()) })?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
+    pub fn copy_rows<T: Pod>(
+        self,
+        source: &impl PitchedMemory<'src, T>,
+        destination: &mut impl PitchedMemoryMut<'dst, T>,
+    ) -> Result<()> {
+        let from = source.view().geometry();
+        let to = destination.view_mut().view().geometry();
+        Extent::same(from.extent, to.extent)?;
+        if to.is_empty::<T>() {
+            return Ok(());
+        }
+        let state = self.from().state();
+        let from = End {
+            context: state.raw(),
+            region: from,
+        };
+        let to = End {
+            context: self.to().state().raw(),
+            region: to,
+        };
+        complete(state, |stream| {
+            // SAFETY: both sides have the rows in the contexts named (equal brands, C2, C8), share no element (`destination` is a mutable
+            // borrow), and are at rest and borrowed until `complete` returns, which is after the wait (C5, C6).
+            unsafe { region::copy_between::<T>(state, to, from, stream) }
+        })
+    }
+}
+
+impl<'ctx, 'other> SameContext<'ctx, 'other> {
+    /// The elements of pitched memory of scope `'other`, to read in scope `'ctx`; what [`buffer`](Self::buffer) is for buffers.
+    #[must_use]
+    pub fn pitched<'m, T>(self, memory: &'m Pitched<'other, T>) -> PitchedSlice<'m, 'ctx, T> {
+        PitchedSlice::new(self.context(), memory.view().geometry())
+    }
+
+    /// The elements of pitched memory of scope `'other`, to read and write in scope `'ctx`.
+    #[must_use]
+    pub fn pitched_mut<'m, T>(
+        self,
+        memory: &'m mut Pitched<'other, T>,
+    ) -> PitchedSliceMut<'m, 'ctx, T> {
+        PitchedSliceMut::new(self.context(), memory.view().geometry())
+    }
+}
