@@ -4,6 +4,7 @@
 
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::ffi::CUstream;
 use crate::ffi::calls::{self, PeerAddress};
 use crate::memory::{Memory, MemoryMut, Ordered, same_len};
 use crate::scope::ScopedStream;
@@ -231,21 +232,28 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
             self.source(source.as_raw()),
             self.destination(destination.as_raw()),
         );
+        self.in_both_orders(from, to, |stream| {
+            // SAFETY: both sides have `bytes` in the contexts named (equal brands, C2, C8). The source is in the order of `from`, where the
+            // copy runs; the destination in that of `to`, which the copy waited for and which waits for the copy next (C6).
+            unsafe {
+                calls::memcpy_peer_async(self.from.driver(), destination, source, bytes, stream)
+            }
+        })
+    }
+
+    /// Runs `copy`, which enqueues a copy on the stream of `from`, after what `to` has been given so far, and before what `to` is given next.
+    pub(crate) fn in_both_orders<'scope>(
+        self,
+        from: ScopedStream<'_, 'scope, 'src>,
+        to: ScopedStream<'_, 'scope, 'dst>,
+        copy: impl FnOnce(CUstream) -> Result<()>,
+    ) -> Result<()> {
+        let stream = from.stream().as_raw();
         from.wait_for(to)?;
-        // SAFETY: both sides have `bytes` in the contexts named (equal brands, C2, C8). The source is in the order of `from`, where the
-        // copy runs; the destination in that of `to`, which the copy waited for and which waits for the copy next (C6).
-        let copied = unsafe {
-            calls::memcpy_peer_async(
-                self.from.driver(),
-                destination,
-                source,
-                bytes,
-                from.stream().as_raw(),
-            )
-        };
+        let copied = copy(stream);
         // If the destination's stream cannot be made to wait, the host does: nothing may touch the memory before the copy is done.
         let ordered = to.wait_for(from).or_else(|error| {
-            wait(self.from.state(), from.stream().as_raw())?;
+            wait(self.from.state(), stream)?;
             Err(error)
         });
         copied.and(ordered)

@@ -544,3 +544,42 @@ fn rows_are_copied_between_devices() {
         std::thread::scope(|threads| threads.spawn(|| copies(a, b)).join().unwrap())
     });
 }
+
+/// B41, B45, for rows: the destination's stream waits for arrival, and the source may be overwritten behind the copy.
+#[test]
+fn enqueued_rows_are_ordered_on_both_streams() {
+    in_two_contexts(|a, b| {
+        let (of_a, of_b) = (a.stream()?, b.stream()?);
+        let extent = Extent::new(77, 9);
+        let mut source = a.pitched_zeros::<u32>(extent)?;
+        let mut destination = b.pitched_zeros::<u32>(extent)?;
+        let mut arrived = b.pitched_zeros::<u32>(extent)?;
+        for token in [Transfer::staged(a, b)?, a.transfer_to(b)?] {
+            scope(|scope| {
+                scope.on(&of_a, |on_a| {
+                    scope.on(&of_b, |on_b| {
+                        let mut source = on_a.lend_pitched(&mut source);
+                        let mut destination = on_b.lend_pitched(&mut destination);
+                        on_b.fill_rows(&mut destination, 1)?;
+                        let gate = Gate::close(&of_a);
+                        on_a.fill_rows(&mut source, 7)?;
+                        let part = source.region(..50, 2.., ..)?;
+                        let mut there = destination.region_mut(20..70, ..7, ..)?;
+                        token.enqueue_rows(on_a, &part, on_b, &mut there)?;
+                        on_b.copy_rows(&destination, &mut on_b.lend_pitched(&mut arrived))?;
+                        on_a.fill_rows(&mut source, 8)?;
+                        gate.open();
+                        Ok(())
+                    })
+                })
+            })?;
+            for (i, &value) in arrived.to_vec()?.iter().enumerate() {
+                let (x, y) = (i % 77, i / 77);
+                let expected = if (20..70).contains(&x) && y < 7 { 7 } else { 1 };
+                assert_eq!(value, expected, "{token:?} {x} {y}");
+            }
+            assert_eq!(source.to_vec()?, vec![8; 77 * 9], "{token:?}");
+        }
+        Ok(())
+    });
+}

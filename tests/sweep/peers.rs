@@ -48,6 +48,18 @@ fn several_contexts(driver: Driver) -> Result<()> {
         let mut arrived = b.pitched_zeros::<u8>(Extent::new(2, 1))?;
         transfer.copy_rows(&image.region(.., 1.., ..)?, &mut arrived)?;
         assert_eq!(arrived.to_vec()?, [3, 4]);
+        let (sender, mut image) = (a.stream()?, image);
+        scope(|scope| {
+            scope.on(&sender, |on_a| {
+                scope.on(&stream, |on_b| {
+                    let image = on_a.lend_pitched(&mut image);
+                    let mut arrived = on_b.lend_pitched(&mut arrived);
+                    let first = image.region(.., ..1, ..)?;
+                    transfer.enqueue_rows(on_a, &first, on_b, &mut arrived)
+                })
+            })
+        })?;
+        assert_eq!(arrived.to_vec()?, [1, 2]);
         Ok(())
     })
 }

@@ -3,10 +3,13 @@
 #![allow(unsafe_code)] // copies between devices
 
 use super::extent::Extent;
-use super::region::{self, End};
+use super::region::{self, End, Region};
 use super::{Pitched, PitchedMemory, PitchedMemoryMut, PitchedSlice, PitchedSliceMut};
 use crate::error::Result;
+use crate::ffi::CUcontext;
+use crate::memory::Ordered;
 use crate::same_context::SameContext;
+use crate::scope::ScopedStream;
 use crate::transfer::Transfer;
 use crate::wait::complete;
 use bytemuck::Pod;
@@ -40,20 +43,66 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
         if to.is_empty::<T>() {
             return Ok(());
         }
-        let state = self.from().state();
-        let from = End {
-            context: state.raw(),
-            region: from,
-        };
-        let to = End {
-            context: self.to().state().raw(),
-            region: to,
-        };
+        let (state, [from, to]) = (self.from().state(), self.ends(from, to));
         complete(state, |stream| {
             // SAFETY: both sides have the rows in the contexts named (equal brands, C2, C8), share no element (`destination` is a mutable
             // borrow), and are at rest and borrowed until `complete` returns, which is after the wait (C5, C6).
             unsafe { region::copy_between::<T>(state, to, from, stream) }
         })
+    }
+
+    /// Enqueues a copy of the rows of `source`, in the order of stream `from`, to `destination`, in the order of stream `to`, of the same
+    /// extent: what [`enqueue`](Self::enqueue) is for buffers (`cuMemcpy3DPeerAsync`, with an event record and a wait before and after
+    /// it).
+    ///
+    /// # Errors
+    /// [`Error::ExtentMismatch`](crate::Error::ExtentMismatch) or what the driver returns.
+    ///
+    /// ```
+    /// # use scoped_cuda::{Driver, Extent, scope, sim::Simulation};
+    /// # let driver = Driver::simulated(Simulation::default())?;
+    /// # driver.with_two_devices([0, 1], |gpu0, gpu1| {
+    /// let (sender, receiver) = (gpu0.stream()?, gpu1.stream()?);
+    /// let mut source = gpu0.upload_pitched(&[1u8, 2, 3, 4], Extent::new(2, 2))?;
+    /// let mut destination = gpu1.pitched_zeros::<u8>(Extent::new(2, 1))?;
+    /// let transfer = gpu0.transfer_to(gpu1)?;
+    /// scope(|scope| {
+    ///     scope.on(&sender, |a| {
+    ///         scope.on(&receiver, |b| {
+    ///             let source = a.lend_pitched(&mut source);
+    ///             let mut destination = b.lend_pitched(&mut destination);
+    ///             transfer.enqueue_rows(a, &source.region(.., 1.., ..)?, b, &mut destination)
+    ///         })
+    ///     })
+    /// })?;
+    /// assert_eq!(destination.to_vec()?, [3, 4]);
+    /// # Ok(()) })?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
+    pub fn enqueue_rows<'a, 'b, 'scope, T: Pod>(
+        self,
+        from: ScopedStream<'a, 'scope, 'src>,
+        source: &Ordered<'a, impl PitchedMemory<'src, T>>,
+        to: ScopedStream<'b, 'scope, 'dst>,
+        destination: &mut Ordered<'b, impl PitchedMemoryMut<'dst, T>>,
+    ) -> Result<()> {
+        let here = source.memory().view().geometry();
+        let there = destination.memory_mut().view_mut().view().geometry();
+        Extent::same(here.extent, there.extent)?;
+        if there.is_empty::<T>() {
+            return Ok(());
+        }
+        let [here, there] = self.ends(here, there);
+        self.in_both_orders(from, to, |stream| {
+            // SAFETY: both sides have the rows in the contexts named (equal brands, C2, C8). The source is in the order of `from`, where the
+            // copy runs; the destination in that of `to`, which the copy waited for and which waits for the copy next (C6).
+            unsafe { region::copy_between::<T>(self.from().state(), there, here, stream) }
+        })
+    }
+
+    fn ends(self, from: Region, to: Region) -> [End; 2] {
+        let end = |context: CUcontext, region| End { context, region };
+        [end(self.from().as_raw(), from), end(self.to().as_raw(), to)]
     }
 }
 
