@@ -70,51 +70,87 @@ fn views_and_lengths() {
     });
 }
 
+/// Copies from `a` to `b` and back: staged and direct, at rest and enqueued, pool memory and page-locked memory.
+fn copy_both_ways<'a, 'b>(driver: Driver, a: Context<'a>, b: Context<'b>) -> Result<()> {
+    let before = stack(driver);
+    let source = a.upload(&pattern(3))?;
+    let mut there = b.zeros::<u32>(N)?;
+    let mut back = a.zeros::<u32>(N)?;
+    for (token, home) in tokens(a, b)?.into_iter().zip(tokens(b, a)?) {
+        token.copy(&source, &mut there)?;
+        home.copy(&there, &mut back)?;
+        assert_eq!(there.to_vec()?, pattern(3));
+        assert_eq!(back.to_vec()?, pattern(3));
+        let (of_a, of_b) = (a.stream()?, b.stream()?);
+        back.write(&pattern(0))?;
+        scope(|scope| {
+            scope.on(&of_a, |a| {
+                scope.on(&of_b, |b| {
+                    let (mut there, mut back) = (b.lend(&mut there), a.lend(&mut back));
+                    home.enqueue(b, &there, a, &mut back)?;
+                    b.fill(&mut there, 0)
+                })
+            })
+        })?;
+        assert_eq!(
+            back.to_vec()?,
+            pattern(3),
+            "the source was cleared after the copy"
+        );
+        assert_eq!(there.to_vec()?, vec![0; N]);
+
+        let (pinned, mut pinned_back) = (a.pinned_from(&pattern(4))?, a.pinned_zeros(N)?);
+        token.copy(&pinned.mapped()?, &mut there)?;
+        assert_eq!(there.to_vec()?, pattern(4));
+        home.copy(&there, &mut pinned_back.mapped_mut()?)?;
+        assert_eq!(*pinned_back, pattern(4));
+    }
+    assert_eq!(stack(driver), before);
+    Ok(())
+}
+
+/// Runs [`copy_both_ways`] with each of the contexts that matter current, and with none.
+fn whatever_is_current<'a, 'b>(a: Context<'a>, b: Context<'b>) -> Result<()> {
+    let driver = a.driver();
+    copy_both_ways(driver, a, b)?; // the destination's is current
+    copy_both_ways(driver, b, a)?; // the source's is current
+    let third = driver.device_count()? - 1;
+    driver.with_device(third, |_| copy_both_ways(driver, a, b))?;
+    std::thread::scope(|threads| {
+        let nothing_current = threads.spawn(|| copy_both_ways(driver, a, b));
+        nothing_current.join().unwrap()
+    })
+}
+
 /// B21, B45 and the crashes of the driver itself: whatever context is current, bytes arrive and the stack stays.
 #[test]
-fn whatever_is_current() {
-    fn copy_both_ways<'a, 'b>(driver: Driver, a: Context<'a>, b: Context<'b>) -> Result<()> {
-        let before = stack(driver);
-        let source = a.upload(&pattern(3))?;
-        let mut there = b.zeros::<u32>(N)?;
-        let mut back = a.zeros::<u32>(N)?;
-        for (token, home) in tokens(a, b)?.into_iter().zip(tokens(b, a)?) {
-            token.copy(&source, &mut there)?;
-            home.copy(&there, &mut back)?;
-            assert_eq!(there.to_vec()?, pattern(3));
-            assert_eq!(back.to_vec()?, pattern(3));
-            let (of_a, of_b) = (a.stream()?, b.stream()?);
-            back.write(&pattern(0))?;
-            scope(|scope| {
-                scope.on(&of_a, |a| {
-                    scope.on(&of_b, |b| {
-                        let (mut there, mut back) = (b.lend(&mut there), a.lend(&mut back));
-                        home.enqueue(b, &there, a, &mut back)?;
-                        b.fill(&mut there, 0)
-                    })
-                })
-            })?;
-            assert_eq!(
-                back.to_vec()?,
-                pattern(3),
-                "the source was cleared after the copy"
-            );
-            assert_eq!(there.to_vec()?, vec![0; N]);
-        }
-        assert_eq!(stack(driver), before);
-        Ok(())
-    }
+fn bytes_arrive_whatever_is_current() {
+    in_two_contexts(whatever_is_current);
+}
 
-    in_two_contexts(|a, b| {
-        let driver = a.driver();
-        copy_both_ways(driver, a, b)?; // the destination's is current
-        copy_both_ways(driver, b, a)?; // the source's is current
-        driver.with_device(driver.device_count()? - 1, |_| copy_both_ways(driver, a, b))?; // a third scope's is
-        std::thread::scope(|threads| {
-            let nothing_current = threads.spawn(|| copy_both_ways(driver, a, b));
-            nothing_current.join().unwrap()
-        })
-    });
+/// The same on three devices of which some reach each other, in one direction.
+#[test]
+fn bytes_arrive_over_any_topology() {
+    for links in [
+        vec![],
+        vec![(1, 0)],
+        vec![(0, 1), (2, 1)],
+        vec![(1, 0), (0, 1), (0, 2)],
+    ] {
+        let peers = Peers::Only(links);
+        let driver = simulated(Simulation {
+            devices: 3,
+            peers,
+            ..Simulation::default()
+        });
+        on(driver, |driver| {
+            driver.with_three_devices([0, 1, 2], |a, b, c| {
+                whatever_is_current(a, b)?;
+                whatever_is_current(b, c)?;
+                whatever_is_current(c, a)
+            })
+        });
+    }
 }
 
 /// B41, B45: the destination's stream waits for arrival; the copy waits for what the destination was given before.
