@@ -136,7 +136,7 @@ fn more_than_the_device_has_is_out_of_memory() {
     });
 }
 
-/// As peers.md tells of other crates: a copy that reads past the shorter side.
+/// What other crates get wrong: a copy that reads past the shorter side.
 #[test]
 fn lengths_have_to_agree() {
     in_context(|ctx| {
