@@ -33,7 +33,9 @@ const CACHED: c_uint = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP;
 /// Kernels can work on it directly, over the bus, without a copy: see [`lend_pinned`](ScopedStream::lend_pinned) and
 /// [`mapped`](Self::mapped).
 ///
-/// Page-locking takes memory away from the whole machine and costs time: make such a buffer once and use it often. Dropping it gives the memory back (`cuMemFreeHost`). Forgetting it leaks the memory, until its context ends, and nothing else.
+/// Page-locking takes memory away from the whole machine and costs time: make such a buffer once and use it often. Dropping it gives the
+/// memory back (`cuMemFreeHost`), for which the driver may wait until all work of the device is done: do not drop one while a stream waits
+/// for this thread. Forgetting it leaks the memory, until its context ends, and nothing else.
 ///
 /// Made by [`Context::pinned_zeros`] and [`Context::pinned_from`].
 ///
