@@ -149,7 +149,7 @@ fn pop(device: Device) -> Result<CUcontext> {
 }
 
 /// The entries without those whose context is gone. Such an entry is not made current again: the driver takes a dead handle without
-/// complaint, but what it does with one of a destroyed context can end in a corrupted heap (seen).
+/// complaint, but a program that pushed the handle of a destroyed context, and destroyed it again, had a corrupted heap (seen).
 fn alive(device: Device, mut entries: Vec<CUcontext>) -> Vec<CUcontext> {
     entries.retain(|&context| !is_dead(device, context));
     entries

@@ -146,11 +146,6 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
         self.stream.context()
     }
 
-    /// The name of the stream's order.
-    pub(crate) fn brand(self) -> Id<'s> {
-        self.brand
-    }
-
     pub(crate) fn owner(self) -> Owner {
         self.owner
     }

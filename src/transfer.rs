@@ -94,7 +94,7 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     /// Sends patterns over this path and compares what arrives, once, before real data depends on it; gives the token back.
     ///
     /// On some platforms the direct path is reported as available and delivers wrong bytes without any error (an IOMMU or a PCI bridge in
-    /// between; B43, pytorch/pytorch#84803). The check takes well under a millisecond after its first allocations.
+    /// between; B43, pytorch/pytorch#84803).
     ///
     /// Contexts that had a direct token copy directly from then on, in both directions and with [staged](Self::staged) tokens too. The way
     /// around a broken path is a staged token of contexts without a direct one: check in contexts made for it.

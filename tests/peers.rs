@@ -295,6 +295,7 @@ fn direct<'a, 'b>(a: Context<'a>, b: Context<'b>) -> Result<Option<Transfer<'a, 
     match Transfer::direct(a, b) {
         Err(Error::PeerUnsupported { .. }) => {
             println!("no peer access between these devices");
+            assert!(!b.device().can_access(a.device())?, "refused without need");
             Ok(None)
         }
         other => other.map(Some),

@@ -22,7 +22,8 @@ fn tokens<'a, 'b>(a: Context<'a>, b: Context<'b>) -> Result<Vec<Transfer<'a, 'b>
     match Transfer::direct(a, b) {
         Ok(token) => tokens.push(token),
         Err(Error::PeerUnsupported { .. }) => {
-            println!("no peer access between these devices: staged only")
+            println!("no peer access between these devices: staged only");
+            assert!(!b.device().can_access(a.device())?, "refused without need");
         }
         Err(error) => return Err(error),
     }

@@ -210,7 +210,8 @@ impl<'s, 'scope, 'ctx, T> Readable<'s, 'scope, 'ctx, T> for Slice<'scope, 'ctx, 
     }
 }
 
-/// Memory that may leave its stream's order, to [another stream](crate::ScopedStream::take) or [to rest](crate::ScopedStream::finish): a [`Buffer`] allocated in the scope, or a view that is borrowed for the whole scope.
+/// Memory that may leave its stream's order, to [another stream](crate::ScopedStream::take) or
+/// [to rest](crate::ScopedStream::finish): a [`Buffer`] allocated in the scope, or a view that is borrowed for the whole scope.
 ///
 /// A view for a shorter time, such as [`Ordered::slice`] gives, is not: when its borrow ends, its stream could write the memory while
 /// the other one still reads it. Sealed.

@@ -51,7 +51,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
         self,
         view: PitchedSliceMut<'scope, 'ctx, T>,
     ) -> Ordered<'s, PitchedSliceMut<'scope, 'ctx, T>> {
-        Ordered::new(view, self.brand())
+        self.order(view)
     }
 
     /// Allocates `extent` elements in rows, in the order of this stream, all bytes zero. Dropping the handle frees them in the same
@@ -71,7 +71,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
             // SAFETY: the bytes were allocated in the order of this stream, and are freed in it (C6).
             unsafe { calls::memset_d8_async(driver, bytes.as_raw(), 0, len, stream) }?;
         }
-        Ok(Ordered::new(memory, self.brand()))
+        Ok(self.order(memory))
     }
 
     /// Copies `source` to `destination`: [`HostRows`](crate::HostRows) of the same extent, or a slice of as many elements, in which each
