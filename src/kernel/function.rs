@@ -3,7 +3,8 @@
 #![allow(unsafe_code)] // asks the driver about functions
 
 use super::config::LaunchConfig;
-use super::module::{Image, Parameter, declared_parameters};
+use super::image::Image;
+use super::module::{Parameter, declared_parameters};
 use super::params::Params;
 use crate::context::Context;
 use crate::error::{Error, Result};

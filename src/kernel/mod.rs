@@ -3,6 +3,7 @@
 mod args;
 mod config;
 mod function;
+mod image;
 mod module;
 mod params;
 

@@ -1,8 +1,9 @@
 //! Loaded images.
 
-#![allow(unsafe_code)] // unloads modules and looks functions up
+#![allow(unsafe_code)] // looks functions up
 
 use super::function::Kernel;
+use super::image::Image;
 use super::params::Params;
 use crate::context::Context;
 use crate::current;
@@ -28,12 +29,6 @@ pub struct Parameter {
     pub offset: usize,
     /// Its size in bytes.
     pub size: usize,
-}
-
-/// The loaded image, shared by the module and its kernels.
-pub(super) struct Image<'ctx> {
-    pub(super) context: Context<'ctx>,
-    raw: CUmodule,
 }
 
 static_assertions::assert_impl_all!(Module<'static>: Send, Sync);
@@ -62,7 +57,7 @@ impl<'ctx> Module<'ctx> {
         });
         match loaded {
             Ok(raw) => Ok(Self {
-                image: Arc::new(Image { context, raw }),
+                image: Arc::new(Image::new(context, raw)),
             }),
             Err(Error::Driver(error)) if is_about_the_image(error.code()) => Err(Error::BadPtx {
                 reason: error.to_string(),
@@ -138,15 +133,6 @@ impl<'ctx> Module<'ctx> {
     #[must_use]
     pub fn as_raw(&self) -> CUmodule {
         self.image.raw
-    }
-}
-
-impl Drop for Image<'_> {
-    fn drop(&mut self) {
-        // SAFETY: loaded and owned; a launch in a scope borrows a kernel for that scope, and the kernel shares this image (C1, C5).
-        self.context
-            .state()
-            .tear_down(|driver| unsafe { calls::module_unload(driver, self.raw) });
     }
 }
 

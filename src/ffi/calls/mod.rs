@@ -8,6 +8,7 @@ mod device;
 mod host;
 mod kernel;
 mod memory;
+mod module;
 mod rows;
 mod stream;
 
@@ -16,6 +17,7 @@ pub(crate) use device::*;
 pub(crate) use host::*;
 pub(crate) use kernel::*;
 pub(crate) use memory::*;
+pub(crate) use module::*;
 pub(crate) use rows::*;
 pub(crate) use stream::*;
 

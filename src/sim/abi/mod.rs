@@ -11,6 +11,7 @@ mod driver_device;
 mod host;
 mod kernel;
 mod memory;
+mod module;
 mod rows;
 mod stream;
 
@@ -26,6 +27,7 @@ use driver_device::*;
 use host::*;
 use kernel::*;
 use memory::*;
+use module::*;
 use rows::*;
 use stream::*;
 
