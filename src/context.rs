@@ -183,7 +183,6 @@ pub(crate) struct LaunchLimits {
     pub(crate) grid: [u32; 3],
     pub(crate) block: [u32; 3],
     pub(crate) threads_per_block: u32,
-    pub(crate) shared_bytes: u32,
 }
 
 impl LaunchLimits {
@@ -205,7 +204,6 @@ impl LaunchLimits {
                 limit(Attribute::MaxBlockDimZ)?,
             ],
             threads_per_block: limit(Attribute::MaxThreadsPerBlock)?,
-            shared_bytes: limit(Attribute::MaxSharedMemoryPerBlock)?,
         })
     }
 }

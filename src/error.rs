@@ -275,13 +275,45 @@ pub enum Error {
     },
 
     /// A launch configuration that the device or the kernel cannot run.
-    #[error("{field} is {value}: it must be 1 to {limit} here")]
+    #[error("{field} is {value}: it must be {} {limit} here", field.range())]
     BadLaunch {
         /// Which part of the configuration.
         field: LaunchField,
         /// Its value.
         value: u64,
         /// The largest value that device and kernel allow.
+        limit: u64,
+    },
+
+    /// The blocks of a grid are not a whole number of clusters.
+    #[error("{field} is {blocks}, which is no multiple of the {cluster} blocks of a cluster")]
+    UnevenClusters {
+        /// Along which axis.
+        field: LaunchField,
+        /// Blocks of the grid along it.
+        blocks: u64,
+        /// Blocks of a cluster along it.
+        cluster: u32,
+    },
+
+    /// What a safe launch requires of its arguments and configuration does not hold
+    /// ([`Kernel::safe_when`](crate::Kernel::safe_when)); nothing was launched.
+    #[error("kernel `{kernel}` was not launched, because this does not hold: {precondition}")]
+    Precondition {
+        /// The kernel.
+        kernel: String,
+        /// What does not hold, in the words of whoever wrapped the kernel.
+        precondition: &'static str,
+    },
+
+    /// Memory has more elements than the kernel's parameter for their number can tell ([`Counted`](crate::Counted)).
+    #[error(
+        "memory of {len} elements, for a kernel whose parameter for their number holds {limit} at most"
+    )]
+    CountTooLarge {
+        /// Elements of the argument.
+        len: usize,
+        /// The largest number that the parameter holds.
         limit: u64,
     },
 
@@ -326,6 +358,21 @@ pub enum Error {
     /// A driver was asked for something inside of a host function, where CUDA permits no call; nothing was asked of it.
     #[error("a host function may make no CUDA call")]
     InsideHostFunction,
+
+    /// A parameter of the kernel begins elsewhere: one of the types, this one or one before it, has another alignment than the kernel's.
+    #[error(
+        "parameter {index} of kernel `{kernel}` is at byte {got} of its parameters, the Rust types put it at {want}: is each aligned as in C?"
+    )]
+    ArgOffset {
+        /// The kernel.
+        kernel: String,
+        /// Which parameter, from 0.
+        index: usize,
+        /// Where the Rust types put it, in bytes.
+        want: usize,
+        /// Where the kernel declares it, in bytes.
+        got: usize,
+    },
 
     /// A parameter of the kernel has another size.
     #[error("parameter {index} of kernel `{kernel}` has {got} bytes, the Rust type says {want}")]
@@ -396,6 +443,23 @@ pub enum LaunchField {
     ThreadsPerBlock,
     /// Dynamic shared memory of a block, in bytes.
     SharedBytes,
+    /// All blocks of a cooperative launch, which run at once.
+    CooperativeBlocks,
+    ClusterX,
+    ClusterY,
+    ClusterZ,
+    /// The product of the cluster's dimensions.
+    BlocksPerCluster,
+}
+
+impl LaunchField {
+    /// The beginning of the range that ends with the limit, for messages.
+    fn range(self) -> &'static str {
+        match self {
+            Self::SharedBytes => "at most",
+            _ => "1 to",
+        }
+    }
 }
 
 impl fmt::Display for LaunchField {
@@ -409,6 +473,11 @@ impl fmt::Display for LaunchField {
             Self::BlockZ => "the block's z dimension",
             Self::ThreadsPerBlock => "the number of threads in a block",
             Self::SharedBytes => "the dynamic shared memory of a block in bytes",
+            Self::CooperativeBlocks => "the number of blocks in a cooperative grid",
+            Self::ClusterX => "the cluster's x dimension",
+            Self::ClusterY => "the cluster's y dimension",
+            Self::ClusterZ => "the cluster's z dimension",
+            Self::BlocksPerCluster => "the number of blocks in a cluster",
         })
     }
 }

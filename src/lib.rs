@@ -33,13 +33,16 @@ pub use driver::{Driver, TeardownError};
 pub use error::{DriverError, Error, LaunchField, Result, Version};
 pub use event::{Event, TimedEvent};
 pub use kernel::{
-    Arg, Args, In, InOut, Kernel, LaunchConfig, Module, Out, Param, Parameter, Params,
+    Arg, Args, BestBlock, CachePreference, Carveout, Count, Counted, In, InOut, Kernel,
+    KernelAttributes, LaunchConfig, Layout, Length, Module, Null, Optional, Out, Param, Parameter,
+    Params, Pointer, Precondition, SafeKernel, SharedBytes, Span,
 };
 pub use memory::{
     Advice, Axis, Buffer, ChunksMut, Element, Extent, Fill, HandOver, HostLayout, HostRows,
     HostRowsMut, ManagedBuffer, Memory, MemoryMut, MemoryUsage, Ordered, PeerSlice, PeerSliceMut,
     PinnedBuffer, Pitched, PitchedMemory, PitchedMemoryMut, PitchedSlice, PitchedSliceMut,
-    Readable, ReadableRows, RowSource, RowTarget, Rows, Side, Slice, SliceMut, WriteCombined,
+    Readable, ReadableRows, RowSource, RowTarget, Rows, RowsShape, Side, Slice, SliceMut,
+    WriteCombined,
 };
 pub use pending::{Pending, Refused};
 pub use same_context::SameContext;

@@ -7,7 +7,6 @@ use crate::current;
 use crate::error::{Error, Result};
 use crate::ffi::{CUstream, calls};
 use crate::host_function::Owner;
-use crate::kernel::{Args, Kernel, LaunchConfig};
 use crate::memory::{
     Buffer, Fill, HandOver, MemoryMut, Ordered, Pattern, Readable, SliceMut, same_len,
 };
@@ -352,58 +351,6 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
         unsafe { calls::event_record(driver, event, other.stream.as_raw()) }?;
         // SAFETY: both live for `'scope`; a wait may cross contexts (C2).
         unsafe { calls::stream_wait_event(driver, self.stream.as_raw(), event) }
-    }
-
-    /// Launches `kernel` on this stream (`cuLaunchKernel`). An empty problem ([`LaunchConfig::for_elements`] of 0) makes no call.
-    ///
-    /// # Errors
-    /// [`Error::BadLaunch`](crate::Error::BadLaunch) or what the driver returns.
-    ///
-    /// # Safety
-    /// The kernel, run in this configuration with these arguments,
-    /// - takes parameters of the types that `P` names, in this order (their number and sizes were checked at look-up, where the
-    ///   driver can tell; their meaning was not);
-    /// - reads only within the elements of `In` and `InOut` arguments and writes only within those of `Out` and `InOut`;
-    /// - follows no address that it was given as a number, or that memory contains, to anywhere else;
-    /// - writes only values that are read as the element type they have in memory, which for plain data is any.
-    ///
-    /// ```
-    /// # use scoped_cuda::{Driver, In, InOut, LaunchConfig, sim::Simulation};
-    /// # let driver = Driver::simulated(Simulation::default())?;
-    /// # driver.machine().unwrap().kernel("scale", |call| {
-    /// #     let (n, k) = (call.scalar::<u32>(1) as usize, call.scalar::<f32>(2));
-    /// #     call.update::<f32>(0, |x| x[..n].iter_mut().for_each(|x| *x *= k));
-    /// # });
-    /// # let ptx = ".version 8.0\n.target sm_80\n.address_size 64\n
-    /// #     .visible .entry scale(.param .u64 x, .param .u32 n, .param .f32 k) { ret; }";
-    /// # driver.with_device(0, |ctx| {
-    /// let scale = ctx.load_ptx(ptx)?.kernel::<(InOut<f32>, u32, f32)>("scale")?;
-    /// let (stream, mut x) = (ctx.stream()?, ctx.upload(&[1.0f32, 2.0, 3.0])?);
-    /// stream.scope(|s| {
-    ///     let mut x = s.lend(&mut x);
-    ///     // SAFETY: `scale` multiplies the first n elements of x by k, and x has 3.
-    ///     unsafe { s.launch(&scale, LaunchConfig::for_elements(3), (&mut x, 3, 10.0)) }
-    /// })?;
-    /// assert_eq!(x.to_vec()?, [10.0, 20.0, 30.0]);
-    /// # Ok(()) })?;
-    /// # Ok::<(), scoped_cuda::Error>(())
-    /// ```
-    #[inline]
-    pub unsafe fn launch<P, A: Args<'s, 'scope, 'ctx, P>>(
-        self,
-        kernel: &'scope Kernel<'ctx, P>,
-        config: LaunchConfig,
-        arguments: A,
-    ) -> Result<()> {
-        let Some(launch) = kernel.prepare(config)? else {
-            return Ok(());
-        };
-        let (driver, stream) = (self.state().driver(), self.stream.as_raw());
-        arguments.with_pointers(|pointers| {
-            // SAFETY: function and stream are of one context (equal brands, C2) and live for `'scope`; `Args` passes a pointer to a
-            // value for each parameter of `P`; what the kernel touches is the caller's promise, and stays lent until the wait (C5, C6).
-            unsafe { calls::launch_kernel(driver, &launch, stream, pointers) }
-        })
     }
 }
 

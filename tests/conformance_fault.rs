@@ -80,7 +80,7 @@ fn fault(api: Api, side: Side) {
     let kernel = api.function(side.module, "fault");
     let mut address = side.plain[0];
     let mut arguments = [(&raw mut address).cast::<c_void>()];
-    ok(cu!(api.cuLaunchKernel(
+    ok(more!(api.cuLaunchKernel(
         kernel,
         1,
         1,

@@ -49,22 +49,22 @@ fn load_is_the_same_from_many_threads() {
 #[test]
 fn missing_required_symbol_is_named() {
     let simulation = Simulation {
-        missing: &["cuLaunchKernel"],
+        missing: &["cuLaunchKernelEx"],
         ..Simulation::default()
     };
     let error = Driver::simulated(simulation).unwrap_err();
-    let (needs, driver) = (Version(4000), Version(13_000));
+    let (needs, driver) = (Version(11_060), Version(13_000));
     assert_eq!(
         error,
         Error::SymbolMissing {
-            name: "cuLaunchKernel",
+            name: "cuLaunchKernelEx",
             needs,
             driver
         }
     );
     assert_eq!(
         error.to_string(),
-        "the driver (CUDA 13.0) has no `cuLaunchKernel`, which appeared in CUDA 4.0"
+        "the driver (CUDA 13.0) has no `cuLaunchKernelEx`, which appeared in CUDA 11.6"
     );
 }
 

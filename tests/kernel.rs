@@ -425,9 +425,12 @@ fn no_elements_is_no_launch() {
         let x = ctx.zeros::<u32>(0)?;
         let mut y = ctx.zeros::<u32>(0)?;
         let launches = || {
-            ctx.driver()
-                .machine()
-                .map(|m| m.trace().iter().filter(|c| **c == "cuLaunchKernel").count())
+            ctx.driver().machine().map(|m| {
+                m.trace()
+                    .iter()
+                    .filter(|c| **c == "cuLaunchKernelEx")
+                    .count()
+            })
         };
         stream.scope(|s| {
             // SAFETY: no thread runs.

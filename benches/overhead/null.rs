@@ -165,6 +165,17 @@ entry_points! {
             None => return CUresult::INVALID_VALUE,
         }
     }
+    cuFuncSetAttribute(_function: CUfunction, _attribute: CUfunction_attribute, _value: c_int) {}
+    cuFuncSetCacheConfig(_function: CUfunction, _preference: CUfunc_cache) {}
+    cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks: &mut c_int, _function: CUfunction, _threads: c_int, _shared_bytes: usize) {
+        *blocks = 1;
+    }
+    cuOccupancyAvailableDynamicSMemPerBlock(_bytes: &mut usize, _function: CUfunction, _blocks: c_int, _threads: c_int) {}
+    cuOccupancyMaxPotentialClusterSize(blocks: &mut c_int, _function: CUfunction, _config: *const CUlaunchConfig) { *blocks = 1; }
+    cuOccupancyMaxActiveClusters(clusters: &mut c_int, _function: CUfunction, _config: *const CUlaunchConfig) { *clusters = 1; }
+    cuLaunchKernelEx(
+        _config: *const CUlaunchConfig, _function: CUfunction, _parameters: *mut *mut c_void, _extra: *mut *mut c_void
+    ) {}
     cuLaunchKernel(
         _function: CUfunction, _grid_x: c_uint, _grid_y: c_uint, _grid_z: c_uint, _block_x: c_uint, _block_y: c_uint, _block_z: c_uint,
         _shared_bytes: c_uint, _stream: CUstream, _parameters: *mut *mut c_void, _extra: *mut *mut c_void

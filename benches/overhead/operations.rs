@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // the raw side, and launches
 
 use crate::measure::{Comparison, Goal, Plan, Sample, repeat};
-use crate::raw::{OldAllocator, RawPool, succeed};
+use crate::raw::{LaunchKernel, OldAllocator, RawPool, launch_kernel, succeed};
 use scoped_cuda::ffi::{
     CU_EVENT_DISABLE_TIMING, CU_STREAM_NON_BLOCKING, CUcontext, CUevent, CUfunction, CUstream,
     Symbols,
@@ -107,11 +107,12 @@ macro_rules! launches {
             let kernel = lab.module.kernel::<(InOut<f32>, $($type,)*)>($kernel)?;
             let mut memory = lab.ctx.zeros::<f32>(elements())?;
             let address = memory.as_raw();
+            let call = launch_kernel(lab.ctx.driver());
             $(let $value = black_box(<$type>::default());)*
             let raw = || {
                 let mut pointers = [pointer_to(&address), $(pointer_to(&$value)),*];
                 // SAFETY: there is a pointer for each parameter of the kernel, to a value of its size.
-                unsafe { launch_raw(lab.symbols, lab.stream.as_raw(), kernel.as_raw(), &mut pointers) }
+                unsafe { launch_raw(call, lab.stream.as_raw(), kernel.as_raw(), &mut pointers) }
             };
             plan.compare(
                 |n| lab.queue(n, raw),
@@ -145,7 +146,7 @@ pub(crate) fn pointer_to<T>(value: &T) -> *mut c_void {
 /// `pointers` has one for each parameter of `function`, to a value of its size; the kernel touches nothing.
 #[inline]
 pub(crate) unsafe fn launch_raw(
-    symbols: &Symbols,
+    call: LaunchKernel,
     stream: CUstream,
     function: CUfunction,
     pointers: &mut [*mut c_void],
@@ -154,7 +155,7 @@ pub(crate) unsafe fn launch_raw(
     let (pointers, extra) = (pointers.as_mut_ptr(), ptr::null_mut());
     // SAFETY: function and stream are live and of one context; the rest is the caller's promise.
     let code = unsafe {
-        (symbols.cuLaunchKernel)(
+        call(
             function, blocks, 1, 1, 256, 1, 1, 0, stream, pointers, extra,
         )
     };

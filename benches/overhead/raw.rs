@@ -6,9 +6,10 @@ use scoped_cuda::Driver;
 use scoped_cuda::Result;
 use scoped_cuda::ffi::{
     CU_MEM_ALLOCATION_TYPE_PINNED, CU_MEM_LOCATION_TYPE_DEVICE, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,
-    CUdevice, CUdeviceptr, CUmemLocation, CUmemPoolProps, CUmemoryPool, CUresult, Symbols,
+    CUdevice, CUdeviceptr, CUfunction, CUmemLocation, CUmemPoolProps, CUmemoryPool, CUresult,
+    CUstream, Symbols,
 };
-use std::ffi::c_void;
+use std::ffi::{c_uint, c_void};
 use std::{mem, ptr};
 
 /// A raw call may not fail here: what it takes to fail is no part of the comparison.
@@ -28,6 +29,27 @@ fn address(driver: Driver, name: &str, version: i32) -> *const c_void {
     let address = driver.symbol(name, version);
     assert!(!address.is_null(), "the driver has no {name}");
     address
+}
+
+/// `cuLaunchKernel`, which programs call when they want nothing special.
+pub(crate) type LaunchKernel = unsafe extern "C" fn(
+    CUfunction,
+    c_uint,
+    c_uint,
+    c_uint,
+    c_uint,
+    c_uint,
+    c_uint,
+    c_uint,
+    CUstream,
+    *mut *mut c_void,
+    *mut *mut c_void,
+) -> CUresult;
+
+pub(crate) fn launch_kernel(driver: Driver) -> LaunchKernel {
+    let address = address(driver, "cuLaunchKernel", 4000);
+    // SAFETY: cuda.h declares it so since CUDA 4.0; the address is not null.
+    unsafe { mem::transmute::<*const c_void, LaunchKernel>(address) }
 }
 
 /// `cuMemAlloc` and `cuMemFree`: memory as it was before there were pools.

@@ -4,7 +4,7 @@
 
 use crate::measure::{Rounds, Verdict, median};
 use crate::operations::{Lab, elements, launch_raw, pointer_to};
-use crate::raw::succeed;
+use crate::raw::{launch_kernel, succeed};
 use scoped_cuda::{Buffer, InOut, Kernel, LaunchConfig, Result, Stream};
 use std::hint::black_box;
 use std::sync::Barrier;
@@ -125,12 +125,13 @@ fn by_hand<'ctx>(lab: &Lab<'ctx>, kernel: &Kernel8<'ctx>, worker: &mut Worker<'c
         worker.memory.as_raw(),
         black_box(0_u32),
     );
+    let call = launch_kernel(lab.ctx.driver());
     for _ in 0..BATCHES {
         for _ in 0..BATCH {
             let mut pointers = [pointer_to(&n); 8];
             pointers[0] = pointer_to(&address);
             // SAFETY: there is a pointer for each of the 8 parameters, to a value of its size.
-            unsafe { launch_raw(lab.symbols, stream, kernel.as_raw(), &mut pointers) }?;
+            unsafe { launch_raw(call, stream, kernel.as_raw(), &mut pointers) }?;
         }
         // SAFETY: the stream is live.
         succeed(unsafe { (lab.symbols.cuStreamSynchronize)(stream) })?;

@@ -184,5 +184,11 @@ symbols! {
     cuFuncGetAttribute          2020  required any (value: *mut c_int, attribute: CUfunction_attribute, function: CUfunction);
     cuFuncGetParamInfo          12040 optional any (function: CUfunction, index: usize, offset: *mut usize, size: *mut usize);
     cuFuncGetParamCount         13020 optional any (function: CUfunction, count: *mut usize);
-    cuLaunchKernel              4000  required any (function: CUfunction, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint, block_y: c_uint, block_z: c_uint, shared_bytes: c_uint, stream: CUstream, parameters: *mut *mut c_void, extra: *mut *mut c_void);
+    cuFuncSetAttribute          9000  required any (function: CUfunction, attribute: CUfunction_attribute, value: c_int);
+    cuFuncSetCacheConfig        3000  required any (function: CUfunction, preference: CUfunc_cache);
+    cuOccupancyMaxActiveBlocksPerMultiprocessor 6050 required own (blocks: *mut c_int, function: CUfunction, threads: c_int, shared_bytes: usize);
+    cuOccupancyAvailableDynamicSMemPerBlock 10020 required own (bytes: *mut usize, function: CUfunction, blocks: c_int, threads: c_int);
+    cuOccupancyMaxPotentialClusterSize 11070 required own (blocks: *mut c_int, function: CUfunction, config: *const CUlaunchConfig);
+    cuOccupancyMaxActiveClusters 11070 required own (clusters: *mut c_int, function: CUfunction, config: *const CUlaunchConfig);
+    cuLaunchKernelEx            11060 required any (config: *const CUlaunchConfig, function: CUfunction, parameters: *mut *mut c_void, extra: *mut *mut c_void);
 }

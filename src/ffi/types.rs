@@ -21,6 +21,10 @@ pub type CUdevice_attribute = c_uint;
 pub type CUdevice_P2PAttribute = c_uint;
 /// Which attribute `cuFuncGetAttribute` is asked for.
 pub type CUfunction_attribute = c_uint;
+/// What `cuFuncSetCacheConfig` is told.
+pub type CUfunc_cache = c_uint;
+/// Which attribute of a launch a [`CUlaunchAttribute`] is.
+pub type CUlaunchAttributeID = c_uint;
 /// Which attribute `cuMemPoolSetAttribute` and `cuMemPoolGetAttribute` mean.
 pub type CUmemPool_attribute = c_uint;
 /// What `cuMemAdvise` is told.
@@ -130,6 +134,52 @@ pub struct CUmemAccessDesc {
     pub location: CUmemLocation,
     /// `CU_MEM_ACCESS_FLAGS_*`.
     pub flags: c_uint,
+}
+
+/// The shape of a launch.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct CUlaunchConfig {
+    /// Blocks along x.
+    pub gridDimX: c_uint,
+    /// Blocks along y.
+    pub gridDimY: c_uint,
+    /// Blocks along z.
+    pub gridDimZ: c_uint,
+    /// Threads of a block along x.
+    pub blockDimX: c_uint,
+    /// Threads of a block along y.
+    pub blockDimY: c_uint,
+    /// Threads of a block along z.
+    pub blockDimZ: c_uint,
+    /// Dynamic shared memory of a block in bytes.
+    pub sharedMemBytes: c_uint,
+    /// The stream.
+    pub hStream: CUstream,
+    /// The attributes; may be null when there are none.
+    pub attrs: *mut CUlaunchAttribute,
+    /// How many attributes there are.
+    pub numAttrs: c_uint,
+}
+
+/// An attribute of a launch.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct CUlaunchAttribute {
+    /// `CU_LAUNCH_ATTRIBUTE_*`.
+    pub id: CUlaunchAttributeID,
+    /// Nothing.
+    pub pad: [u8; 4],
+    /// Its value.
+    pub value: CUlaunchAttributeValue,
+}
+
+/// The value of an attribute of a launch: a union in C, whose members that this crate uses are one to three 32-bit integers at its beginning.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(8))]
+pub struct CUlaunchAttributeValue {
+    /// The integers; the rest is zero.
+    pub pad: [c_uint; 16],
 }
 
 /// A copy of rows that lie a pitch apart.
@@ -338,6 +388,50 @@ pub const CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED: CUdevice_P2PAttribute = 2;
 pub const CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED: CUdevice_P2PAttribute = 3;
 /// `CUfunction_attribute`: the most threads a block of this function may have.
 pub const CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: CUfunction_attribute = 0;
+/// `CUfunction_attribute`: static shared memory of a block in bytes.
+pub const CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: CUfunction_attribute = 1;
+/// `CUfunction_attribute`: constant memory of the function in bytes.
+pub const CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: CUfunction_attribute = 2;
+/// `CUfunction_attribute`: local memory of a thread in bytes.
+pub const CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: CUfunction_attribute = 3;
+/// `CUfunction_attribute`: registers of a thread.
+pub const CU_FUNC_ATTRIBUTE_NUM_REGS: CUfunction_attribute = 4;
+/// `CUfunction_attribute`: the virtual architecture it was compiled for, 10 times major plus minor.
+pub const CU_FUNC_ATTRIBUTE_PTX_VERSION: CUfunction_attribute = 5;
+/// `CUfunction_attribute`: the architecture of its machine code, 10 times major plus minor.
+pub const CU_FUNC_ATTRIBUTE_BINARY_VERSION: CUfunction_attribute = 6;
+/// `CUfunction_attribute`: the most dynamic shared memory that a launch may ask for, in bytes.
+pub const CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: CUfunction_attribute = 8;
+/// `CUfunction_attribute`: the part of a multiprocessor's memory that is to be shared memory, in per cent; -1 for the driver's choice.
+pub const CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: CUfunction_attribute = 9;
+/// `CUfunction_attribute`: whether every launch has to say its clusters.
+pub const CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET: CUfunction_attribute = 10;
+/// `CUfunction_attribute`: blocks of a cluster along x, when the function was compiled for that.
+pub const CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH: CUfunction_attribute = 11;
+/// `CUfunction_attribute`: blocks of a cluster along y, when the function was compiled for that.
+pub const CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT: CUfunction_attribute = 12;
+/// `CUfunction_attribute`: blocks of a cluster along z, when the function was compiled for that.
+pub const CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH: CUfunction_attribute = 13;
+/// `CUfunction_attribute`: whether clusters may have more blocks than every device supports.
+pub const CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: CUfunction_attribute = 14;
+/// [`CUfunc_cache`]: no preference.
+pub const CU_FUNC_CACHE_PREFER_NONE: CUfunc_cache = 0;
+/// [`CUfunc_cache`]: more shared memory, less cache.
+pub const CU_FUNC_CACHE_PREFER_SHARED: CUfunc_cache = 1;
+/// [`CUfunc_cache`]: more cache, less shared memory.
+pub const CU_FUNC_CACHE_PREFER_L1: CUfunc_cache = 2;
+/// [`CUfunc_cache`]: as much of the one as of the other.
+pub const CU_FUNC_CACHE_PREFER_EQUAL: CUfunc_cache = 3;
+/// [`CUlaunchAttributeID`]: nothing; for an entry that is not used.
+pub const CU_LAUNCH_ATTRIBUTE_IGNORE: CUlaunchAttributeID = 0;
+/// [`CUlaunchAttributeID`]: all blocks run at once, and may wait for each other.
+pub const CU_LAUNCH_ATTRIBUTE_COOPERATIVE: CUlaunchAttributeID = 2;
+/// [`CUlaunchAttributeID`]: blocks of a cluster along x, y and z.
+pub const CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: CUlaunchAttributeID = 4;
+/// [`CUlaunchAttributeID`]: the launch may begin before the one ahead of it on the stream has ended.
+pub const CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION: CUlaunchAttributeID = 6;
+/// [`CUlaunchAttributeID`]: the priority of the launch.
+pub const CU_LAUNCH_ATTRIBUTE_PRIORITY: CUlaunchAttributeID = 8;
 /// `CUjit_option`: where the JIT writes errors.
 pub const CU_JIT_ERROR_LOG_BUFFER: CUjit_option = 5;
 /// `CUjit_option`: size of that buffer in bytes.

@@ -1,11 +1,16 @@
 //! The values that a launch passes.
 
-use super::params::{In, InOut, Out, Param};
+use super::config::LaunchConfig;
+use super::params::{
+    Count, Counted, In, InOut, Null, Optional, Out, Param, Params, Pointer, SharedBytes, Span,
+};
+use crate::error::{Error, Result};
 use crate::ffi::CUdeviceptr;
 use crate::memory::sealed::{Near, Sealed};
 use crate::memory::{MemoryMut, Ordered, Readable};
 use bytemuck::Pod;
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 use std::ptr;
 
 /// An argument for a kernel parameter `P`, on stream `'s` in scope `'scope`.
@@ -14,6 +19,9 @@ use std::ptr;
 /// |---|---|
 /// | `In<T>` | `&Ordered` of the stream; `&Buffer`, `Slice` or `PeerSlice` at rest that outlives the scope |
 /// | `Out<T>`, `InOut<T>` | `&mut Ordered` of the stream |
+/// | [`Optional`] of one of these | an `Option` of its argument, or [`Null`] |
+/// | [`Counted`], [`Span`] of one of these | its argument |
+/// | [`SharedBytes`] | [`SharedBytes`] |
 /// | plain data `T` | a `T` |
 ///
 /// Sealed: an implementation vouches for the value that it passes (claim C12).
@@ -22,62 +30,222 @@ use std::ptr;
     label = "the kernel's parameter here is `{P}`",
     note = "pass `&Ordered`, or `&Buffer` at rest, for `In<T>`; `&mut Ordered` for `Out<T>` and `InOut<T>`; a value of exactly type `T` for `T`: numbers are not converted, so `2.0f32` or `u32::try_from(n)`"
 )]
-pub trait Arg<'s, 'scope, 'ctx, P> {
+pub trait Arg<'s, 'scope, 'ctx, P: Param> {
     /// What the kernel gets: an address or the plain data itself.
     #[doc(hidden)]
-    type Value: Copy;
+    type Value: seal::Value;
 
     /// The value to pass. The token keeps other crates from implementing this.
     #[doc(hidden)]
-    fn value(self, token: seal::Token) -> Self::Value;
+    fn value(self, config: &LaunchConfig, token: Token) -> Result<Self::Value>;
+
+    /// What a precondition sees of it.
+    #[doc(hidden)]
+    fn seen(&self, config: &LaunchConfig) -> P::Seen;
 }
 
+/// Not to be named by other crates.
 pub(crate) mod seal {
+    use std::ffi::c_void;
+    use std::mem::MaybeUninit;
+
     #[derive(Clone, Copy)]
     pub struct Token;
+
+    /// One parameter.
+    #[derive(Clone, Copy)]
+    pub struct One<T>(pub(crate) T);
+
+    /// Two parameters that follow each other.
+    #[derive(Clone, Copy)]
+    pub struct Two<T, U>(pub(crate) T, pub(crate) U);
+
+    /// The values of one or two parameters.
+    pub trait Value {
+        /// Writes a pointer to each, and says how many there are.
+        fn point(&mut self, to: &mut [MaybeUninit<*mut c_void>]) -> usize;
+    }
 }
 
-use seal::Token;
+use seal::{One, Token, Two, Value};
+
+impl<T> Value for One<T> {
+    #[inline]
+    fn point(&mut self, to: &mut [MaybeUninit<*mut c_void>]) -> usize {
+        to[0].write(ptr::from_mut(&mut self.0).cast());
+        1
+    }
+}
+
+impl<T, U> Value for Two<T, U> {
+    #[inline]
+    fn point(&mut self, to: &mut [MaybeUninit<*mut c_void>]) -> usize {
+        to[0].write(ptr::from_mut(&mut self.0).cast());
+        to[1].write(ptr::from_mut(&mut self.1).cast());
+        2
+    }
+}
 
 impl<'s, 'scope, 'ctx, T: Pod, A: Readable<'s, 'scope, 'ctx, T> + Near> Arg<'s, 'scope, 'ctx, In<T>>
     for A
 {
-    type Value = CUdeviceptr;
+    type Value = One<CUdeviceptr>;
 
     #[inline]
-    fn value(self, _: Token) -> CUdeviceptr {
-        self.region().0
+    fn value(self, _: &LaunchConfig, _: Token) -> Result<Self::Value> {
+        Ok(One(self.region().0))
+    }
+
+    #[inline]
+    fn seen(&self, _: &LaunchConfig) -> usize {
+        self.region().1
     }
 }
 
-impl<'s, 'scope, 'ctx, T: Pod, B: MemoryMut<'ctx, T> + Near> Arg<'s, 'scope, 'ctx, Out<T>>
-    for &mut Ordered<'s, B>
+macro_rules! written {
+    ($($pointer:ident),*) => {$(
+        impl<'s, 'scope, 'ctx, T: Pod, B: MemoryMut<'ctx, T> + Near> Arg<'s, 'scope, 'ctx, $pointer<T>>
+            for &mut Ordered<'s, B>
+        {
+            type Value = One<CUdeviceptr>;
+
+            #[inline]
+            fn value(self, _: &LaunchConfig, _: Token) -> Result<Self::Value> {
+                Ok(One(self.memory().as_raw()))
+            }
+
+            #[inline]
+            fn seen(&self, _: &LaunchConfig) -> usize {
+                self.memory().len()
+            }
+        }
+    )*};
+}
+
+written!(Out, InOut);
+
+impl<'s, 'scope, 'ctx, P: Pointer, A> Arg<'s, 'scope, 'ctx, Optional<P>> for Option<A>
+where
+    A: Arg<'s, 'scope, 'ctx, P, Value = One<CUdeviceptr>>,
 {
-    type Value = CUdeviceptr;
+    type Value = One<CUdeviceptr>;
 
     #[inline]
-    fn value(self, _: Token) -> CUdeviceptr {
-        self.memory().as_raw()
+    fn value(self, config: &LaunchConfig, token: Token) -> Result<Self::Value> {
+        self.map_or(Ok(One(0)), |memory| memory.value(config, token))
+    }
+
+    #[inline]
+    fn seen(&self, config: &LaunchConfig) -> Option<P::Seen> {
+        self.as_ref().map(|memory| memory.seen(config))
     }
 }
 
-impl<'s, 'scope, 'ctx, T: Pod, B: MemoryMut<'ctx, T> + Near> Arg<'s, 'scope, 'ctx, InOut<T>>
-    for &mut Ordered<'s, B>
-{
-    type Value = CUdeviceptr;
+impl<'s, 'scope, 'ctx, P: Pointer> Arg<'s, 'scope, 'ctx, Optional<P>> for Null {
+    type Value = One<CUdeviceptr>;
 
     #[inline]
-    fn value(self, _: Token) -> CUdeviceptr {
-        self.memory().as_raw()
+    fn value(self, _: &LaunchConfig, _: Token) -> Result<Self::Value> {
+        Ok(One(0))
+    }
+
+    #[inline]
+    fn seen(&self, _: &LaunchConfig) -> Option<P::Seen> {
+        None
+    }
+}
+
+/// What a precondition sees of memory, when that is a number of elements.
+#[diagnostic::on_unimplemented(message = "`{Self}` is not the length of memory")]
+pub trait Length: Copy + Sealed {
+    /// The number of elements; of no memory, 0.
+    #[doc(hidden)]
+    fn elements(self) -> usize;
+}
+
+impl Length for usize {
+    fn elements(self) -> usize {
+        self
+    }
+}
+
+impl Sealed for Option<usize> {}
+
+impl Length for Option<usize> {
+    fn elements(self) -> usize {
+        self.unwrap_or(0)
+    }
+}
+
+impl<'s, 'scope, 'ctx, P, N: Count, A> Arg<'s, 'scope, 'ctx, Counted<P, N>> for A
+where
+    P: Pointer<Seen: Length>,
+    A: Arg<'s, 'scope, 'ctx, P, Value = One<CUdeviceptr>>,
+{
+    type Value = Two<CUdeviceptr, N>;
+
+    #[inline]
+    fn value(self, config: &LaunchConfig, token: Token) -> Result<Self::Value> {
+        let len = self.seen(config).elements();
+        let count = N::try_from(len).map_err(|_| Error::CountTooLarge {
+            len,
+            limit: N::LIMIT,
+        })?;
+        self.value(config, token)
+            .map(|One(address)| Two(address, count))
+    }
+
+    #[inline]
+    fn seen(&self, config: &LaunchConfig) -> P::Seen {
+        self.seen(config)
+    }
+}
+
+impl<'s, 'scope, 'ctx, P, A> Arg<'s, 'scope, 'ctx, Span<P>> for A
+where
+    P: Pointer<Seen: Length>,
+    A: Arg<'s, 'scope, 'ctx, P, Value = One<CUdeviceptr>>,
+{
+    type Value = One<[u64; 2]>;
+
+    #[inline]
+    fn value(self, config: &LaunchConfig, token: Token) -> Result<Self::Value> {
+        let len = self.seen(config).elements() as u64;
+        self.value(config, token)
+            .map(|One(address)| One([address, len]))
+    }
+
+    #[inline]
+    fn seen(&self, config: &LaunchConfig) -> P::Seen {
+        self.seen(config)
+    }
+}
+
+impl<'s, 'scope, 'ctx> Arg<'s, 'scope, 'ctx, SharedBytes> for SharedBytes {
+    type Value = One<u32>;
+
+    #[inline]
+    fn value(self, config: &LaunchConfig, _: Token) -> Result<Self::Value> {
+        Ok(One(config.shared_bytes()))
+    }
+
+    #[inline]
+    fn seen(&self, config: &LaunchConfig) -> u32 {
+        config.shared_bytes()
     }
 }
 
 impl<'s, 'scope, 'ctx, T: Pod> Arg<'s, 'scope, 'ctx, T> for T {
-    type Value = T;
+    type Value = One<T>;
 
     #[inline]
-    fn value(self, _: Token) -> T {
-        self
+    fn value(self, _: &LaunchConfig, _: Token) -> Result<Self::Value> {
+        Ok(One(self))
+    }
+
+    #[inline]
+    fn seen(&self, _: &LaunchConfig) -> T {
+        *self
     }
 }
 
@@ -87,24 +255,47 @@ impl<'s, 'scope, 'ctx, T: Pod> Arg<'s, 'scope, 'ctx, T> for T {
     label = "one argument for each of `{P}` is expected here",
     note = "pass a tuple with as many arguments as the kernel has parameters, in their order"
 )]
-pub trait Args<'s, 'scope, 'ctx, P>: Sealed {
+pub trait Args<'s, 'scope, 'ctx, P: Params>: Sealed {
     /// Calls `launch` with an array of pointers to the values.
     #[doc(hidden)]
-    fn with_pointers<R>(self, launch: impl FnOnce(*mut *mut c_void) -> R) -> R;
+    fn with_pointers<R>(
+        self,
+        config: &LaunchConfig,
+        launch: impl FnOnce(*mut *mut c_void) -> Result<R>,
+    ) -> Result<R>;
+
+    /// What a precondition sees of them.
+    #[doc(hidden)]
+    fn seen(&self, config: &LaunchConfig) -> P::Seen;
 }
 
 macro_rules! tuples {
     ($($($P:ident $A:ident)*;)*) => {$(
-        #[allow(non_snake_case, unused_mut)] // the variables are named after the types; a kernel may have no parameters
+        // The variables are named after the types; a kernel may have no parameters.
+        #[allow(non_snake_case, unused_mut, unused_variables, unused_assignments, clippy::unused_unit)]
         impl<'s, 'scope, 'ctx, $($P: Param, $A: Arg<'s, 'scope, 'ctx, $P>),*> Args<'s, 'scope, 'ctx, ($($P,)*)>
             for ($($A,)*)
         {
             #[inline]
-            fn with_pointers<R>(self, launch: impl FnOnce(*mut *mut c_void) -> R) -> R {
+            fn with_pointers<R>(
+                self,
+                config: &LaunchConfig,
+                launch: impl FnOnce(*mut *mut c_void) -> Result<R>,
+            ) -> Result<R> {
+                /// Each is two parameters at most.
+                const LEN: usize = 2 * <[&str]>::len(&[$(stringify!($P)),*]);
                 let ($($A,)*) = self;
-                $(let mut $A = $A.value(Token);)*
-                let mut pointers = [$(ptr::from_mut(&mut $A).cast::<c_void>()),*];
-                launch(pointers.as_mut_ptr())
+                $(let mut $A = $A.value(config, Token)?;)*
+                let mut pointers = [MaybeUninit::<*mut c_void>::uninit(); LEN];
+                let mut used = 0;
+                $(used += $A.point(&mut pointers[used..]);)*
+                launch(pointers.as_mut_ptr().cast())
+            }
+
+            #[inline]
+            fn seen(&self, config: &LaunchConfig) -> ($($P::Seen,)*) {
+                let ($($A,)*) = self;
+                ($($A.seen(config),)*)
             }
         }
     )*};

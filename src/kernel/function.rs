@@ -2,29 +2,63 @@
 
 #![allow(unsafe_code)] // asks the driver about functions
 
-use super::config::LaunchConfig;
 use super::image::Image;
 use super::module::{Parameter, declared_parameters};
-use super::params::Params;
+use super::params::{Layout, Params};
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::ffi::{CUfunction, calls};
+use crate::ffi::{
+    CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+    CUfunction, CUfunction_attribute, calls,
+};
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, PoisonError};
 
 /// A kernel whose parameters are those of the tuple `P`, as far as the driver can tell. Made by [`Module::kernel`](crate::Module::kernel).
 ///
-/// It keeps its module loaded.
+/// It keeps its module loaded. [`launch`](crate::ScopedStream::launch) is `unsafe`; [`safe_when`](Self::safe_when) makes a kernel whose
+/// launch is not.
 pub struct Kernel<'ctx, P> {
     image: Arc<Image<'ctx>>,
     function: CUfunction,
-    /// The most threads that a block of it may have.
-    threads_per_block: u32,
+    name: Arc<str>,
+    limits: Arc<Limits>,
     _parameters: PhantomData<fn(P)>,
 }
 
 static_assertions::assert_impl_all!(Kernel<'static, (u32,)>: Send, Sync);
+
+/// What a launch is compared with.
+pub(super) struct Limits {
+    threads_per_block: u32,
+    /// Dynamic shared memory; it can be raised.
+    shared_bytes: AtomicU32,
+}
+
+impl Limits {
+    pub(super) fn new(threads_per_block: u32, shared_bytes: u32) -> Self {
+        Self {
+            threads_per_block,
+            shared_bytes: AtomicU32::new(shared_bytes),
+        }
+    }
+
+    #[inline]
+    pub(super) fn threads_per_block(&self) -> u32 {
+        self.threads_per_block
+    }
+
+    #[inline]
+    pub(super) fn shared_bytes(&self) -> u32 {
+        self.shared_bytes.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_shared_bytes(&self, bytes: u32) {
+        self.shared_bytes.store(bytes, Ordering::Relaxed);
+    }
+}
 
 impl<'ctx, P> Kernel<'ctx, P> {
     /// `function` belongs to the image.
@@ -36,15 +70,14 @@ impl<'ctx, P> Kernel<'ctx, P> {
         if driver.symbols().cuFuncGetParamInfo.is_some() {
             // SAFETY: the function lives as long as its image.
             let declared = unsafe { declared_parameters(driver, function) }?;
-            check_parameters(P::SIZES, &declared, name)?;
+            check_parameters(P::LAYOUT, &declared, name)?;
         }
-        // SAFETY: as above.
-        let threads = unsafe { calls::func_max_threads_per_block(driver, function) }?;
-        let threads_per_block = u32::try_from(threads).unwrap_or(0);
+        let limits = limits_of(&image, function)?;
         Ok(Self {
             image,
             function,
-            threads_per_block,
+            name: name.into(),
+            limits,
             _parameters: PhantomData,
         })
     }
@@ -55,11 +88,24 @@ impl<'ctx, P> Kernel<'ctx, P> {
         self.image.context
     }
 
+    /// The name by which it was looked up.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The most threads that a block of this kernel may have (`cuFuncGetAttribute`); less than the device's limit when it uses many
     /// registers.
     #[must_use]
     pub fn max_threads_per_block(&self) -> u32 {
-        self.threads_per_block
+        self.limits.threads_per_block()
+    }
+
+    /// The most dynamic shared memory that a block may have, in bytes, unless it is
+    /// [raised](Self::set_max_dynamic_shared_bytes).
+    #[must_use]
+    pub fn max_dynamic_shared_bytes(&self) -> u32 {
+        self.limits.shared_bytes()
     }
 
     /// The driver's handle, for calls to other libraries. It is live while the kernel is.
@@ -68,38 +114,67 @@ impl<'ctx, P> Kernel<'ctx, P> {
         self.function
     }
 
-    /// The launch as the driver takes it; `None` for an empty problem.
     #[inline]
-    pub(crate) fn prepare(&self, config: LaunchConfig) -> Result<Option<calls::Launch>> {
-        if config.is_empty() {
-            return Ok(None);
-        }
-        let grid = config.check(self.image.context.state().limits(), self.threads_per_block)?;
-        let (block, shared_bytes) = (config.block(), config.shared_bytes());
-        Ok(Some(calls::Launch {
-            function: self.function,
-            grid,
-            block,
-            shared_bytes,
-        }))
+    pub(super) fn limits(&self) -> &Limits {
+        &self.limits
     }
 }
 
-/// Compares the sizes that a Rust type has with those that the kernel declares.
-fn check_parameters(sizes: &[usize], declared: &[Parameter], kernel: &str) -> Result<()> {
+fn limits_of(image: &Image<'_>, function: CUfunction) -> Result<Arc<Limits>> {
+    let mut functions = image
+        .functions
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = functions.get(&function) {
+        return Ok(Arc::clone(known));
+    }
+    let ask = |attribute| attribute_of(image.context, function, attribute);
+    let limits = Arc::new(Limits::new(
+        ask(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+        ask(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?,
+    ));
+    functions.insert(function, Arc::clone(&limits));
+    Ok(limits)
+}
+
+/// An attribute of a function that is loaded in the context, when it is a number of something.
+fn attribute_of(
+    context: Context<'_>,
+    function: CUfunction,
+    attribute: CUfunction_attribute,
+) -> Result<u32> {
+    // SAFETY: the function lives as long as its image, which its caller has.
+    let value = unsafe { calls::func_get_attribute(context.driver(), function, attribute) }?;
+    Ok(u32::try_from(value).unwrap_or(0))
+}
+
+/// Compares the layout of Rust types with the parameters that the kernel declares.
+fn check_parameters(layout: &[&[Layout]], declared: &[Parameter], kernel: &str) -> Result<()> {
     let kernel = || kernel.to_owned();
-    let pairs = sizes.iter().zip(declared).enumerate();
-    for (index, (&want, &Parameter { size: got, .. })) in pairs {
-        if want != got {
+    let count = layout.iter().map(|part| part.len()).sum();
+    let mut end: usize = 0;
+    let layout = layout.iter().copied().flatten();
+    for (index, (&Layout { size, align }, parameter)) in layout.zip(declared).enumerate() {
+        if size != parameter.size {
             return Err(Error::ArgSize {
                 kernel: kernel(),
                 index,
-                want,
-                got,
+                want: size,
+                got: parameter.size,
             });
         }
+        let want = end.next_multiple_of(align);
+        if want != parameter.offset {
+            return Err(Error::ArgOffset {
+                kernel: kernel(),
+                index,
+                want,
+                got: parameter.offset,
+            });
+        }
+        end = want.saturating_add(size);
     }
-    let (want, got) = (sizes.len(), declared.len());
+    let (want, got) = (count, declared.len());
     if want == got {
         Ok(())
     } else {
@@ -116,7 +191,8 @@ impl<P> fmt::Debug for Kernel<'_, P> {
         let device = self.image.context.device().ordinal();
         write!(
             f,
-            "Kernel(device {device}, {:p}, {})",
+            "Kernel({}, device {device}, {:p}, {})",
+            self.name,
             self.function.as_ptr(),
             std::any::type_name::<P>()
         )

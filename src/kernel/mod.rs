@@ -1,15 +1,25 @@
 //! Kernels: loaded images, typed parameter lists, arguments and launch configurations.
 
 mod args;
+mod attributes;
 mod config;
 mod function;
 mod image;
+mod launch;
 mod module;
+mod occupancy;
 mod params;
+mod safe;
 
 pub(crate) use args::seal;
-pub use args::{Arg, Args};
+pub use args::{Arg, Args, Length};
+pub use attributes::{CachePreference, Carveout, KernelAttributes};
 pub use config::LaunchConfig;
 pub use function::Kernel;
 pub use module::{Module, Parameter};
-pub use params::{In, InOut, Out, Param, Params};
+pub use occupancy::BestBlock;
+pub use params::{
+    Count, Counted, In, InOut, Layout, Null, Optional, Out, Param, Params, Pointer, SharedBytes,
+    Span,
+};
+pub use safe::{Precondition, SafeKernel};

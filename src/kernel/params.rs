@@ -14,34 +14,154 @@ pub struct Out<T>(PhantomData<fn(T)>);
 /// A pointer parameter to memory of `T` that the kernel reads and writes: `T *`.
 pub struct InOut<T>(PhantomData<fn(T)>);
 
-/// A kernel parameter: [`In`], [`Out`] or [`InOut`] of plain data, or plain data itself by value.
+/// A pointer parameter that may be null: `Optional<In<T>>` and so on.
 ///
-/// A reference is not a parameter: its address means nothing on the device.
+/// The argument is an [`Option`] of one for the pointer, or [`Null`].
+pub struct Optional<P>(PhantomData<fn(P)>);
+
+/// Two parameters, a pointer and the number of elements behind it as an `N`: `const T *x, unsigned n` is `Counted<In<T>, u32>`.
+///
+/// The argument is the one for the pointer alone; the number is its length, so the two cannot disagree. A length that an `N` does not hold
+/// is [`Error::CountTooLarge`](crate::Error::CountTooLarge), and null has length 0.
+pub struct Counted<P, N>(PhantomData<fn(P, N)>);
+
+/// One parameter of 16 bytes, a pointer and the number of elements behind it: `struct { const T *data; size_t len; }`, or a `std::span`.
+///
+/// The argument is the one for the pointer alone.
+pub struct Span<P>(PhantomData<fn(P)>);
+
+/// A parameter of type `unsigned int` that is told how much dynamic shared memory a block has, in bytes; and its argument.
+///
+/// The number is that of the [`LaunchConfig`](crate::LaunchConfig), so kernel and launch cannot disagree.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+pub struct SharedBytes;
+
+/// The argument for an [`Optional`] pointer that is not there.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+pub struct Null;
+
+/// Size and alignment of a parameter in a kernel's parameter list, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Layout {
+    /// Its size.
+    pub size: usize,
+    /// Its alignment: it begins at the first multiple of this after the parameter before it, as in C.
+    pub align: usize,
+}
+
+impl Layout {
+    /// That of a Rust type, which is also that of the C type it stands for.
+    #[must_use]
+    pub const fn of<T>() -> Self {
+        Self {
+            size: size_of::<T>(),
+            align: align_of::<T>(),
+        }
+    }
+}
+
+/// A kernel parameter: [`In`], [`Out`] or [`InOut`] of plain data, one of the types made of these, or plain data itself by value.
+///
+/// Plain data is any type that is [`bytemuck::Pod`], so a `#[repr(C)]` struct that mirrors the kernel's goes by value; its alignment counts too
+/// (`float4` has 16: write `#[repr(C, align(16))]`). A reference is not a parameter: its address means nothing on the device.
+///
+/// | Rust | CUDA C++ | a precondition sees |
+/// |---|---|---|
+/// | `In<T>` | `const T *` | its length, a `usize` |
+/// | `Out<T>`, `InOut<T>` | `T *` | its length |
+/// | [`Optional<In<T>>`](Optional), ... | a pointer that may be null | an `Option` of its length |
+/// | [`Counted<In<T>, u32>`](Counted), ... | `const T *, unsigned`: two parameters | its length |
+/// | [`Span<In<T>>`](Span), ... | `struct { const T *; size_t; }` | its length |
+/// | [`In<Rows<T>>`](crate::Rows), ... | a pointer to the first of rows | their [`Extent`](crate::Extent) |
+/// | [`SharedBytes`] | `unsigned` | the number of bytes, a `u32` |
+/// | plain data `T` | the same by value | the `T` |
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a kernel parameter",
     note = "parameters are `In<T>`, `Out<T>`, `InOut<T>` for device memory, and plain-data types (`bytemuck::Pod`) for values"
 )]
 pub trait Param {
-    /// Bytes that the parameter has in the kernel's parameter list.
-    const SIZE: usize;
+    /// The parameters that it is in the kernel's list, one or two.
+    const LAYOUT: &'static [Layout];
+
+    /// What a precondition sees of its argument: see [`Kernel::safe_when`](crate::Kernel::safe_when).
+    type Seen: Copy;
 }
 
-impl<T: Pod> Param for In<T> {
-    const SIZE: usize = size_of::<CUdeviceptr>();
+/// A parameter that is a pointer: [`In`], [`Out`], [`InOut`], or [`Optional`] of one. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a pointer parameter",
+    note = "pointer parameters are `In<T>`, `Out<T>` and `InOut<T>`"
+)]
+pub trait Pointer: Param + Sealed {}
+
+const POINTER: &[Layout] = &[Layout::of::<CUdeviceptr>()];
+
+macro_rules! pointers {
+    ($($pointer:ident),*) => {$(
+        impl<T: Pod> Param for $pointer<T> {
+            const LAYOUT: &'static [Layout] = POINTER;
+            type Seen = usize;
+        }
+
+        impl<T> Sealed for $pointer<T> {}
+        impl<T> Pointer for $pointer<T> where Self: Param {}
+    )*};
 }
 
-impl<T: Pod> Param for Out<T> {
-    const SIZE: usize = size_of::<CUdeviceptr>();
+pointers!(In, Out, InOut);
+
+impl<P: Pointer> Param for Optional<P> {
+    const LAYOUT: &'static [Layout] = POINTER;
+    type Seen = Option<P::Seen>;
 }
 
-impl<T: Pod> Param for InOut<T> {
-    const SIZE: usize = size_of::<CUdeviceptr>();
+impl<P> Sealed for Optional<P> {}
+impl<P: Pointer> Pointer for Optional<P> {}
+
+impl<P: Pointer, N: Count> Param for Counted<P, N> {
+    const LAYOUT: &'static [Layout] = &[Layout::of::<CUdeviceptr>(), Layout::of::<N>()];
+    type Seen = P::Seen;
+}
+
+impl<P: Pointer> Param for Span<P> {
+    const LAYOUT: &'static [Layout] = &[Layout::of::<[u64; 2]>()];
+    type Seen = P::Seen;
+}
+
+impl Param for SharedBytes {
+    const LAYOUT: &'static [Layout] = &[Layout::of::<u32>()];
+    type Seen = u32;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Pod> Param for T {
-    const SIZE: usize = size_of::<T>();
+    const LAYOUT: &'static [Layout] = &[Layout::of::<T>()];
+    type Seen = T;
 }
+
+/// Integer types that a kernel counts elements with. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "a kernel does not count elements with `{Self}`",
+    note = "`Counted` takes `u32`, `i32`, `u64`, `i64` or `usize`, whichever the kernel declares"
+)]
+pub trait Count: Pod + TryFrom<usize> + Sealed {
+    /// The largest number of elements that it can tell.
+    const LIMIT: u64;
+}
+
+macro_rules! counts {
+    ($($count:ident),*) => {$(
+        impl Count for $count {
+            const LIMIT: u64 = $count::MAX as u64;
+        }
+    )*};
+}
+
+counts!(u32, i32, u64, i64, usize);
+
+impl Sealed for u64 {}
+impl Sealed for i64 {}
+impl Sealed for usize {}
 
 /// A kernel's parameter list: a tuple of up to 16 [`Param`]s. Sealed.
 #[diagnostic::on_unimplemented(
@@ -49,8 +169,11 @@ impl<T: Pod> Param for T {
     note = "write a tuple with one parameter type for each parameter of the kernel, `(In<f32>, u32)`; for a single one `(u32,)`"
 )]
 pub trait Params: Sealed {
-    /// The size of each parameter in bytes.
-    const SIZES: &'static [usize];
+    /// The parameters in the kernel's list that each is.
+    const LAYOUT: &'static [&'static [Layout]];
+
+    /// What a precondition sees: a tuple of what it sees of each.
+    type Seen: Copy;
 }
 
 macro_rules! tuples {
@@ -58,7 +181,8 @@ macro_rules! tuples {
         impl<$($P),*> Sealed for ($($P,)*) {}
 
         impl<$($P: Param),*> Params for ($($P,)*) {
-            const SIZES: &'static [usize] = &[$($P::SIZE),*];
+            const LAYOUT: &'static [&'static [Layout]] = &[$($P::LAYOUT),*];
+            type Seen = ($($P::Seen,)*);
         }
     )*};
 }

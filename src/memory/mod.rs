@@ -26,7 +26,7 @@ pub use peer::{PeerSlice, PeerSliceMut};
 pub use pinned::PinnedBuffer;
 pub use pitched::{
     Axis, Extent, HostLayout, HostRows, HostRowsMut, Pitched, PitchedMemory, PitchedMemoryMut,
-    PitchedSlice, PitchedSliceMut, ReadableRows, RowSource, RowTarget, Rows,
+    PitchedSlice, PitchedSliceMut, ReadableRows, RowSource, RowTarget, Rows, RowsShape,
 };
 pub use pool::MemoryUsage;
 pub(crate) use pool::Pool;

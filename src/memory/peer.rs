@@ -4,7 +4,7 @@ use super::{Buffer, HandOver, Ordered, resolve, sealed};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ffi::{CUdeviceptr, CUstream};
-use crate::kernel::{Arg, In, InOut, Out, seal};
+use crate::kernel::{Arg, In, InOut, LaunchConfig, Out, seal};
 use crate::scope::ScopedStream;
 use crate::transfer::Transfer;
 use bytemuck::Pod;
@@ -275,11 +275,16 @@ impl<T> Copy for PeerSlice<'_, '_, T> {}
 
 #[diagnostic::do_not_recommend]
 impl<'s, 'scope, 'ctx, T: Pod> Arg<'s, 'scope, 'ctx, In<T>> for PeerSlice<'scope, 'ctx, T> {
-    type Value = CUdeviceptr;
+    type Value = seal::One<CUdeviceptr>;
 
     #[inline]
-    fn value(self, _: seal::Token) -> CUdeviceptr {
-        self.address
+    fn value(self, _: &LaunchConfig, _: seal::Token) -> Result<Self::Value> {
+        Ok(seal::One(self.address))
+    }
+
+    #[inline]
+    fn seen(&self, _: &LaunchConfig) -> usize {
+        self.len
     }
 }
 
@@ -287,11 +292,16 @@ impl<'s, 'scope, 'ctx, T: Pod> Arg<'s, 'scope, 'ctx, In<T>> for PeerSlice<'scope
 impl<'s, 'scope, 'ctx, T: Pod> Arg<'s, 'scope, 'ctx, In<T>>
     for &Ordered<'s, PeerSliceMut<'_, 'ctx, T>>
 {
-    type Value = CUdeviceptr;
+    type Value = seal::One<CUdeviceptr>;
 
     #[inline]
-    fn value(self, _: seal::Token) -> CUdeviceptr {
-        self.memory().address
+    fn value(self, _: &LaunchConfig, _: seal::Token) -> Result<Self::Value> {
+        Ok(seal::One(self.memory().address))
+    }
+
+    #[inline]
+    fn seen(&self, _: &LaunchConfig) -> usize {
+        self.memory().len
     }
 }
 
@@ -299,11 +309,16 @@ impl<'s, 'scope, 'ctx, T: Pod> Arg<'s, 'scope, 'ctx, In<T>>
 impl<'s, 'scope, 'ctx, T: Pod> Arg<'s, 'scope, 'ctx, Out<T>>
     for &mut Ordered<'s, PeerSliceMut<'_, 'ctx, T>>
 {
-    type Value = CUdeviceptr;
+    type Value = seal::One<CUdeviceptr>;
 
     #[inline]
-    fn value(self, _: seal::Token) -> CUdeviceptr {
-        self.memory().address
+    fn value(self, _: &LaunchConfig, _: seal::Token) -> Result<Self::Value> {
+        Ok(seal::One(self.memory().address))
+    }
+
+    #[inline]
+    fn seen(&self, _: &LaunchConfig) -> usize {
+        self.memory().len
     }
 }
 
@@ -311,11 +326,16 @@ impl<'s, 'scope, 'ctx, T: Pod> Arg<'s, 'scope, 'ctx, Out<T>>
 impl<'s, 'scope, 'ctx, T: Pod> Arg<'s, 'scope, 'ctx, InOut<T>>
     for &mut Ordered<'s, PeerSliceMut<'_, 'ctx, T>>
 {
-    type Value = CUdeviceptr;
+    type Value = seal::One<CUdeviceptr>;
 
     #[inline]
-    fn value(self, _: seal::Token) -> CUdeviceptr {
-        self.memory().address
+    fn value(self, _: &LaunchConfig, _: seal::Token) -> Result<Self::Value> {
+        Ok(seal::One(self.memory().address))
+    }
+
+    #[inline]
+    fn seen(&self, _: &LaunchConfig) -> usize {
+        self.memory().len
     }
 }
 

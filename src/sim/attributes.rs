@@ -10,6 +10,18 @@ const NEWEST: CUdevice_attribute = 150;
 
 /// The most dynamic shared memory of a block, in bytes, when no function attribute raises it.
 pub(super) const SHARED_BYTES_MAX: u32 = 49_152;
+/// The same, when one does.
+pub(super) const SHARED_BYTES_OPTIN: u32 = 232_448;
+/// Shared memory of a multiprocessor, in bytes.
+pub(super) const SHARED_BYTES_TOTAL: u32 = 233_472;
+/// What of it each block costs beside its own, in bytes.
+pub(super) const SHARED_BYTES_RESERVED: u32 = 1024;
+/// Multiprocessors.
+pub(super) const MULTIPROCESSORS: u32 = 132;
+/// Threads that a multiprocessor runs at once.
+pub(super) const THREADS_TOTAL: u32 = 2048;
+/// Threads of a warp.
+pub(super) const WARP: u32 = 32;
 /// The most threads of a block.
 pub(super) const BLOCK_THREADS_MAX: u32 = 1024;
 /// The most threads of a block in each dimension.
@@ -48,39 +60,39 @@ pub(super) fn value(attribute: CUdevice_attribute, device: usize) -> Option<i32>
         6 => GRID_MAX[1] as i32,
         7 => GRID_MAX[2] as i32,
         8 => SHARED_BYTES_MAX as i32,
-        9 => 65_536,            // constant memory
-        10 => 32,               // warp size
+        9 => 65_536, // constant memory
+        10 => WARP as i32,
         11 => i32::MAX,         // pitch
         12 | 82 => 65_536,      // registers
         13 => 1_980_000,        // clock in kHz
         14 => 512,              // texture alignment
         15 | 19 | 31 | 32 => 1, // overlap, mapped host memory, concurrent kernels, ECC
-        16 => 132,              // multiprocessors
-        30 => 512,              // surface alignment
+        16 => MULTIPROCESSORS as i32,
+        30 => 512, // surface alignment
         33 => pci_bus(device),
-        36 => 3_201_000,     // memory clock in kHz
-        37 => 6144,          // memory bus in bits
-        38 => 62_914_560,    // L2 cache
-        39 => 2048,          // threads of a multiprocessor
-        40 => 3,             // copy engines
-        41 => 1,             // unified addressing
-        51 => 32,            // texture pitch alignment
-        75 => 9,             // compute capability, major
-        76 => 0,             // compute capability, minor
-        78..=80 => 1,        // stream priorities, L1 caches
-        81 => 233_472,       // shared memory of a multiprocessor
+        36 => 3_201_000,  // memory clock in kHz
+        37 => 6144,       // memory bus in bits
+        38 => 62_914_560, // L2 cache
+        39 => THREADS_TOTAL as i32,
+        40 => 3,      // copy engines
+        41 => 1,      // unified addressing
+        51 => 32,     // texture pitch alignment
+        75 => 9,      // compute capability, major
+        76 => 0,      // compute capability, minor
+        78..=80 => 1, // stream priorities, L1 caches
+        81 => SHARED_BYTES_TOTAL as i32,
         83 => 1,             // managed memory
         85 => device as i32, // group of a multi-GPU board
         87 => 2,             // ratio of single to double precision
         CONCURRENT_MANAGED_ACCESS => 1,
         90..=92 => 1, // preemption, registered pointers
         95 | 98 | 99 | 102 | 103 => 1,
-        97 => 232_448, // shared memory of a block, opted in
-        106 => 32,     // blocks of a multiprocessor
-        111 => 1024,   // reserved shared memory
-        115 => 1,      // memory pools
-        119 => 1,      // pool handle types
-        120 => 1,      // cluster launch
+        97 => SHARED_BYTES_OPTIN as i32,
+        106 => 32, // blocks of a multiprocessor
+        111 => SHARED_BYTES_RESERVED as i32,
+        115 => 1, // memory pools
+        119 => 1, // pool handle types
+        120 => 1, // cluster launch
         _ if attribute <= NEWEST => 0,
         _ => return None,
     };

@@ -1,5 +1,6 @@
 //! Modules, functions, and kernels as host functions.
 
+use super::attributes::SHARED_BYTES_MAX;
 use super::context::ContextRef;
 use super::machine::{Machine, Outcome, State};
 use super::memory::Place;
@@ -29,6 +30,21 @@ pub(super) struct Function {
     pub(super) context: ContextRef,
     pub(super) module: Handle,
     pub(super) entry: Arc<Entry>,
+    /// The most dynamic shared memory of a block, in bytes.
+    pub(super) max_dynamic_shared: u32,
+    /// Per cent, or -1.
+    pub(super) carveout: i32,
+    pub(super) allows_large_clusters: bool,
+}
+
+/// The shape of a launch, and what is special about it.
+#[derive(Clone, Copy)]
+pub(super) struct Shape {
+    pub(super) grid: [u32; 3],
+    pub(super) block: [u32; 3],
+    pub(super) shared_bytes: u32,
+    pub(super) cluster: Option<[u32; 3]>,
+    pub(super) is_cooperative: bool,
 }
 
 /// A kernel on its way: everything is known when it is launched.
@@ -37,9 +53,7 @@ pub(super) struct Launch {
     pub(super) body: Body,
     pub(super) context: ContextRef,
     pub(super) device: usize,
-    pub(super) grid: [u32; 3],
-    pub(super) block: [u32; 3],
-    pub(super) shared_bytes: u32,
+    pub(super) shape: Shape,
     /// The parameters' bytes at their offsets.
     pub(super) values: Vec<u8>,
 }
@@ -103,6 +117,9 @@ impl State {
             context: found.context,
             module,
             entry: Arc::clone(entry),
+            max_dynamic_shared: SHARED_BYTES_MAX,
+            carveout: -1,
+            allows_large_clusters: false,
         };
         let handle = self.new_handle(Kind::Function);
         self.functions.insert(handle, function);
@@ -114,6 +131,12 @@ impl State {
 
     pub(super) fn function(&self, handle: Handle) -> Outcome<&Function> {
         self.functions.get(&handle).ok_or(CUresult::INVALID_HANDLE)
+    }
+
+    pub(super) fn function_mut(&mut self, handle: Handle) -> Outcome<&mut Function> {
+        self.functions
+            .get_mut(&handle)
+            .ok_or(CUresult::INVALID_HANDLE)
     }
 }
 
@@ -151,19 +174,20 @@ impl KernelCall<'_> {
     /// Blocks in the grid.
     #[must_use]
     pub fn grid(&self) -> [u32; 3] {
-        self.launch.grid
+        self.launch.shape.grid
     }
 
     /// Threads in a block.
     #[must_use]
     pub fn block(&self) -> [u32; 3] {
-        self.launch.block
+        self.launch.shape.block
     }
 
     /// Threads in the whole grid.
     #[must_use]
     pub fn threads(&self) -> u64 {
-        let dimensions = self.launch.grid.iter().chain(&self.launch.block);
+        let shape = &self.launch.shape;
+        let dimensions = shape.grid.iter().chain(&shape.block);
         dimensions.fold(1, |product, &dimension| {
             product.saturating_mul(u64::from(dimension))
         })
@@ -172,7 +196,19 @@ impl KernelCall<'_> {
     /// Dynamic shared memory of a block, in bytes.
     #[must_use]
     pub fn shared_bytes(&self) -> u32 {
-        self.launch.shared_bytes
+        self.launch.shape.shared_bytes
+    }
+
+    /// Blocks of a cluster, when the launch says so.
+    #[must_use]
+    pub fn cluster(&self) -> Option<[u32; 3]> {
+        self.launch.shape.cluster
+    }
+
+    /// Whether all blocks run at once.
+    #[must_use]
+    pub fn is_cooperative(&self) -> bool {
+        self.launch.shape.is_cooperative
     }
 
     /// How many parameters the kernel has.
@@ -306,8 +342,8 @@ impl fmt::Debug for KernelCall<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KernelCall")
             .field("name", &self.launch.entry.name)
-            .field("grid", &self.launch.grid)
-            .field("block", &self.launch.block)
+            .field("grid", &self.launch.shape.grid)
+            .field("block", &self.launch.shape.block)
             .finish_non_exhaustive()
     }
 }

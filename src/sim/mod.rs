@@ -26,6 +26,7 @@ mod host;
 mod kernel;
 mod machine;
 mod memory;
+mod occupancy;
 mod ptx;
 mod registry;
 mod rows;

@@ -28,6 +28,11 @@ STRUCTS = {
         "allocType", "handleTypes", "location", "win32SecurityAttributes", "maxSize", "usage", "gpuDirectRDMACapable", "reserved",
     ],
     "CUmemAccessDesc": ["location", "flags"],
+    "CUlaunchConfig": [
+        "gridDimX", "gridDimY", "gridDimZ", "blockDimX", "blockDimY", "blockDimZ", "sharedMemBytes", "hStream", "attrs", "numAttrs",
+    ],
+    "CUlaunchAttribute": ["id", "pad", "value"],
+    "CUlaunchAttributeValue": ["pad"],
     "CUDA_MEMCPY2D": [
         "srcXInBytes", "srcY", "srcMemoryType", "srcHost", "srcDevice", "srcArray", "srcPitch", "dstXInBytes", "dstY",
         "dstMemoryType", "dstHost", "dstDevice", "dstArray", "dstPitch", "WidthInBytes", "Height",

@@ -21,6 +21,8 @@ pub(crate) fn rust_types() -> Vec<(&'static str, Type)> {
         rust_type("CUdeviceptr", identity::<CUdeviceptr>),
         rust_type("CUdevice_attribute", identity::<CUdevice_attribute>),
         rust_type("CUdevice_P2PAttribute", identity::<CUdevice_P2PAttribute>),
+        rust_type("CUfunc_cache", identity::<CUfunc_cache>),
+        rust_type("CUlaunchAttributeID", identity::<CUlaunchAttributeID>),
         rust_type("CUfunction_attribute", identity::<CUfunction_attribute>),
         rust_type("CUmemPool_attribute", identity::<CUmemPool_attribute>),
         rust_type("CUmem_advise", identity::<CUmem_advise>),
@@ -92,6 +94,20 @@ impl Kind for CUcontext {
 impl Kind for CUhostFn {
     const KIND: &'static str = "pointer";
 }
+impl Kind for *mut CUlaunchAttribute {
+    const KIND: &'static str = "pointer";
+}
+impl Kind for CUstream {
+    const KIND: &'static str = "pointer";
+}
+/// A union, which is of no kind.
+impl Kind for CUlaunchAttributeValue {
+    const KIND: &'static str = "?";
+}
+/// The integers of the union overlay its bytes.
+impl Kind for [c_uint; 16] {
+    const KIND: &'static str = "bytes";
+}
 impl<const N: usize> Kind for [u8; N] {
     const KIND: &'static str = "bytes";
 }
@@ -132,6 +148,24 @@ pub(crate) fn rust_structs() -> Vec<(&'static str, Struct)> {
             location: "location",
             flags: "flags"
         }),
+        rust_struct!(CUlaunchConfig {
+            gridDimX: "gridDimX",
+            gridDimY: "gridDimY",
+            gridDimZ: "gridDimZ",
+            blockDimX: "blockDimX",
+            blockDimY: "blockDimY",
+            blockDimZ: "blockDimZ",
+            sharedMemBytes: "sharedMemBytes",
+            hStream: "hStream",
+            attrs: "attrs",
+            numAttrs: "numAttrs",
+        }),
+        rust_struct!(CUlaunchAttribute {
+            id: "id",
+            pad: "pad",
+            value: "value",
+        }),
+        rust_struct!(CUlaunchAttributeValue { pad: "pad" }),
         rust_struct!(CUDA_MEMCPY2D {
             srcXInBytes: "srcXInBytes",
             srcY: "srcY",
@@ -251,6 +285,28 @@ pub(crate) fn rust_constants() -> Vec<(&'static str, u32)> {
         CU_EVENT_DEFAULT,
         CU_EVENT_DISABLE_TIMING,
         CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+        CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+        CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES,
+        CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
+        CU_FUNC_ATTRIBUTE_NUM_REGS,
+        CU_FUNC_ATTRIBUTE_PTX_VERSION,
+        CU_FUNC_ATTRIBUTE_BINARY_VERSION,
+        CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+        CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+        CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET,
+        CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH,
+        CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT,
+        CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH,
+        CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
+        CU_FUNC_CACHE_PREFER_NONE,
+        CU_FUNC_CACHE_PREFER_SHARED,
+        CU_FUNC_CACHE_PREFER_L1,
+        CU_FUNC_CACHE_PREFER_EQUAL,
+        CU_LAUNCH_ATTRIBUTE_IGNORE,
+        CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+        CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+        CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+        CU_LAUNCH_ATTRIBUTE_PRIORITY,
         CU_JIT_ERROR_LOG_BUFFER,
         CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
     ]
@@ -287,6 +343,8 @@ pub(crate) fn rust_results() -> Vec<(&'static str, u32)> {
         PEER_ACCESS_ALREADY_ENABLED,
         PEER_ACCESS_NOT_ENABLED,
         CONTEXT_IS_DESTROYED,
+        COOPERATIVE_LAUNCH_TOO_LARGE,
+        INVALID_CLUSTER_SIZE,
         ASSERT,
         HOST_MEMORY_ALREADY_REGISTERED,
         HOST_MEMORY_NOT_REGISTERED,

@@ -81,6 +81,7 @@ more_symbols! {
     cuPointerGetAttribute 4000 (*mut c_void, c_uint, CUdeviceptr);
     cuStreamGetCtx 9020 (CUstream, *mut CUcontext);
     cuLaunchHostFunc 10000 (CUstream, CUhostFn, *mut c_void);
+    cuLaunchKernel 4000 (CUfunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, CUstream, *mut *mut c_void, *mut *mut c_void);
     cuEventQuery 2000 (CUevent);
     cuEventSynchronize 2000 (CUevent);
 }
@@ -348,7 +349,7 @@ impl Api {
         block: [c_uint; 3],
         shared_bytes: c_uint,
     ) -> CUresult {
-        cu!(self.cuLaunchKernel(
+        more!(self.cuLaunchKernel(
             function,
             grid[0],
             grid[1],

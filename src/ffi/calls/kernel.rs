@@ -10,22 +10,44 @@ use std::ptr;
 
 /// # Safety
 /// `function` is live.
-pub(crate) unsafe fn func_max_threads_per_block(
+pub(crate) unsafe fn func_get_attribute(
     driver: Driver,
     function: CUfunction,
+    attribute: CUfunction_attribute,
 ) -> Result<c_int> {
     let mut value = 0;
     driver.call("cuFuncGetAttribute", |s| {
         // SAFETY: the caller's promise; the out-pointer is valid for the call.
-        unsafe {
-            (s.cuFuncGetAttribute)(
-                &raw mut value,
-                CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
-                function,
-            )
-        }
+        unsafe { (s.cuFuncGetAttribute)(&raw mut value, attribute, function) }
     })?;
     Ok(value)
+}
+
+/// # Safety
+/// `function` is live.
+pub(crate) unsafe fn func_set_attribute(
+    driver: Driver,
+    function: CUfunction,
+    attribute: CUfunction_attribute,
+    value: c_int,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    driver.call("cuFuncSetAttribute", |s| unsafe {
+        (s.cuFuncSetAttribute)(function, attribute, value)
+    })
+}
+
+/// # Safety
+/// `function` is live.
+pub(crate) unsafe fn func_set_cache_config(
+    driver: Driver,
+    function: CUfunction,
+    preference: CUfunc_cache,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    driver.call("cuFuncSetCacheConfig", |s| unsafe {
+        (s.cuFuncSetCacheConfig)(function, preference)
+    })
 }
 
 /// Offset and size in bytes of a parameter; `None` past the last one.
@@ -72,43 +94,98 @@ pub(crate) unsafe fn func_get_param_count(
     Ok(Some(count))
 }
 
-/// A kernel with its launch shape, as the driver takes it.
-pub(crate) struct Launch {
-    pub(crate) function: CUfunction,
-    pub(crate) grid: [u32; 3],
-    pub(crate) block: [u32; 3],
-    pub(crate) shared_bytes: u32,
+/// How many blocks of `threads` threads and `shared_bytes` of dynamic shared memory a multiprocessor of the current context runs at once.
+///
+/// # Safety
+/// `function` is live.
+pub(crate) unsafe fn occupancy_max_active_blocks(
+    driver: Driver,
+    function: CUfunction,
+    threads: c_int,
+    shared_bytes: usize,
+) -> Result<c_int> {
+    let mut blocks = 0;
+    driver.call("cuOccupancyMaxActiveBlocksPerMultiprocessor", |s| {
+        // SAFETY: the caller's promise; the out-pointer is valid for the call.
+        unsafe {
+            (s.cuOccupancyMaxActiveBlocksPerMultiprocessor)(
+                &raw mut blocks,
+                function,
+                threads,
+                shared_bytes,
+            )
+        }
+    })?;
+    Ok(blocks)
+}
+
+/// How much dynamic shared memory a block may have so that a multiprocessor of the current context runs `blocks` of them at once.
+///
+/// # Safety
+/// `function` is live.
+pub(crate) unsafe fn occupancy_available_shared(
+    driver: Driver,
+    function: CUfunction,
+    blocks: c_int,
+    threads: c_int,
+) -> Result<usize> {
+    let mut bytes = 0;
+    driver.call("cuOccupancyAvailableDynamicSMemPerBlock", |s| {
+        // SAFETY: the caller's promise; the out-pointer is valid for the call.
+        unsafe {
+            (s.cuOccupancyAvailableDynamicSMemPerBlock)(&raw mut bytes, function, blocks, threads)
+        }
+    })?;
+    Ok(bytes)
+}
+
+/// The most blocks that a cluster of this launch may have on the current context's device.
+///
+/// # Safety
+/// `function` is live; the configuration's attributes are as many as it says.
+pub(crate) unsafe fn occupancy_max_cluster_size(
+    driver: Driver,
+    function: CUfunction,
+    config: &CUlaunchConfig,
+) -> Result<c_int> {
+    let mut blocks = 0;
+    driver.call("cuOccupancyMaxPotentialClusterSize", |s| {
+        // SAFETY: the caller's promise; both pointers are valid for the call.
+        unsafe { (s.cuOccupancyMaxPotentialClusterSize)(&raw mut blocks, function, config) }
+    })?;
+    Ok(blocks)
+}
+
+/// How many clusters of this launch the current context's device runs at once.
+///
+/// # Safety
+/// As [`occupancy_max_cluster_size`].
+pub(crate) unsafe fn occupancy_max_active_clusters(
+    driver: Driver,
+    function: CUfunction,
+    config: &CUlaunchConfig,
+) -> Result<c_int> {
+    let mut clusters = 0;
+    driver.call("cuOccupancyMaxActiveClusters", |s| {
+        // SAFETY: the caller's promise; both pointers are valid for the call.
+        unsafe { (s.cuOccupancyMaxActiveClusters)(&raw mut clusters, function, config) }
+    })?;
+    Ok(clusters)
 }
 
 /// # Safety
-/// Function and stream are live and of one context; `parameters` points to as many pointers as the function has parameters, each to a
-/// value of that parameter's size; the kernel, run with these values in this shape, touches only memory that stays valid and
-/// otherwise untouched until `stream` has passed this point.
+/// Function and the configuration's stream are live and of one context; its attributes are as many as it says; `parameters` points to as many
+/// pointers as the function has parameters, each to a value of that parameter's size; the kernel, run with these values in this shape,
+/// touches only memory that stays valid and otherwise untouched until the stream has passed this point.
 #[inline]
 pub(crate) unsafe fn launch_kernel(
     driver: Driver,
-    launch: &Launch,
-    stream: CUstream,
+    config: &CUlaunchConfig,
+    function: CUfunction,
     parameters: *mut *mut c_void,
 ) -> Result<()> {
-    let ([gx, gy, gz], [bx, by, bz]) = (launch.grid, launch.block);
-    let (function, shared) = (launch.function, launch.shared_bytes);
-    driver.call("cuLaunchKernel", |s| {
+    driver.call("cuLaunchKernelEx", |s| {
         // SAFETY: the caller's promise; `extra` is null, so that the parameters are taken from `parameters`.
-        unsafe {
-            (s.cuLaunchKernel)(
-                function,
-                gx,
-                gy,
-                gz,
-                bx,
-                by,
-                bz,
-                shared,
-                stream,
-                parameters,
-                ptr::null_mut(),
-            )
-        }
+        unsafe { (s.cuLaunchKernelEx)(config, function, parameters, ptr::null_mut()) }
     })
 }

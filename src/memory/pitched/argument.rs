@@ -1,8 +1,9 @@
 //! Rows as arguments of a kernel.
 
-use super::{PitchedMemoryMut, ReadableRows};
+use super::{Extent, PitchedMemoryMut, PitchedSlice, ReadableRows};
+use crate::error::Result;
 use crate::ffi::CUdeviceptr;
-use crate::kernel::{Arg, In, InOut, Out, Param, seal};
+use crate::kernel::{Arg, In, InOut, LaunchConfig, Layout, Out, Param, seal};
 use crate::memory::Ordered;
 use crate::memory::sealed::Token;
 use bytemuck::Pod;
@@ -45,29 +46,58 @@ use std::marker::PhantomData;
 /// ```
 pub struct Rows<T>(PhantomData<fn(T)>);
 
+/// What a precondition sees of rows: which elements there are, and where.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct RowsShape {
+    /// The elements that there are.
+    pub extent: Extent,
+    /// Bytes from the beginning of a row to that of the next.
+    pub pitch_bytes: usize,
+    /// Rows from the beginning of a slice to that of the next.
+    pub slice_rows: usize,
+}
+
+impl RowsShape {
+    fn of<T>(rows: &PitchedSlice<'_, '_, T>) -> Self {
+        Self {
+            extent: rows.extent(),
+            pitch_bytes: rows.pitch_bytes(),
+            slice_rows: rows.slice_rows(),
+        }
+    }
+}
+
 #[diagnostic::do_not_recommend]
 impl<T: Pod> Param for In<Rows<T>> {
-    const SIZE: usize = size_of::<CUdeviceptr>();
+    const LAYOUT: &'static [Layout] = &[Layout::of::<CUdeviceptr>()];
+    type Seen = RowsShape;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Pod> Param for Out<Rows<T>> {
-    const SIZE: usize = size_of::<CUdeviceptr>();
+    const LAYOUT: &'static [Layout] = &[Layout::of::<CUdeviceptr>()];
+    type Seen = RowsShape;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Pod> Param for InOut<Rows<T>> {
-    const SIZE: usize = size_of::<CUdeviceptr>();
+    const LAYOUT: &'static [Layout] = &[Layout::of::<CUdeviceptr>()];
+    type Seen = RowsShape;
 }
 
 impl<'s, 'scope, 'ctx, T: Pod, A: ReadableRows<'s, 'scope, 'ctx, T>>
     Arg<'s, 'scope, 'ctx, In<Rows<T>>> for A
 {
-    type Value = CUdeviceptr;
+    type Value = seal::One<CUdeviceptr>;
 
     #[inline]
-    fn value(self, _: seal::Token) -> CUdeviceptr {
-        self.rows(Token).as_raw()
+    fn value(self, _: &LaunchConfig, _: seal::Token) -> Result<Self::Value> {
+        Ok(seal::One(self.rows(Token).as_raw()))
+    }
+
+    #[inline]
+    fn seen(&self, _: &LaunchConfig) -> RowsShape {
+        RowsShape::of(&self.rows(Token))
     }
 }
 
@@ -75,11 +105,16 @@ impl<'s, 'scope, 'ctx, T: Pod, A: ReadableRows<'s, 'scope, 'ctx, T>>
 impl<'s, 'scope, 'ctx, T: Pod, B: PitchedMemoryMut<'ctx, T>> Arg<'s, 'scope, 'ctx, Out<Rows<T>>>
     for &mut Ordered<'s, B>
 {
-    type Value = CUdeviceptr;
+    type Value = seal::One<CUdeviceptr>;
 
     #[inline]
-    fn value(self, _: seal::Token) -> CUdeviceptr {
-        self.memory().view().as_raw()
+    fn value(self, _: &LaunchConfig, _: seal::Token) -> Result<Self::Value> {
+        Ok(seal::One(self.memory().view().as_raw()))
+    }
+
+    #[inline]
+    fn seen(&self, _: &LaunchConfig) -> RowsShape {
+        RowsShape::of(&self.memory().view())
     }
 }
 
@@ -87,10 +122,15 @@ impl<'s, 'scope, 'ctx, T: Pod, B: PitchedMemoryMut<'ctx, T>> Arg<'s, 'scope, 'ct
 impl<'s, 'scope, 'ctx, T: Pod, B: PitchedMemoryMut<'ctx, T>> Arg<'s, 'scope, 'ctx, InOut<Rows<T>>>
     for &mut Ordered<'s, B>
 {
-    type Value = CUdeviceptr;
+    type Value = seal::One<CUdeviceptr>;
 
     #[inline]
-    fn value(self, _: seal::Token) -> CUdeviceptr {
-        self.memory().view().as_raw()
+    fn value(self, _: &LaunchConfig, _: seal::Token) -> Result<Self::Value> {
+        Ok(seal::One(self.memory().view().as_raw()))
+    }
+
+    #[inline]
+    fn seen(&self, _: &LaunchConfig) -> RowsShape {
+        RowsShape::of(&self.memory().view())
     }
 }

@@ -10,7 +10,7 @@ mod region;
 mod scoped;
 mod view;
 
-pub use argument::Rows;
+pub use argument::{Rows, RowsShape};
 pub use extent::{Axis, Extent};
 pub use host::{HostLayout, HostRows, HostRowsMut, RowSource, RowTarget};
 pub use owned::Pitched;

@@ -5,17 +5,18 @@
 
 use super::{Out, call};
 use crate::ffi::*;
-use crate::sim::attributes::{BLOCK_MAX, BLOCK_THREADS_MAX, GRID_MAX, SHARED_BYTES_MAX};
-use crate::sim::kernel::Launch;
-use crate::sim::machine::Outcome;
+use crate::sim::attributes::SHARED_BYTES_OPTIN;
+use crate::sim::kernel::{Launch, Shape};
+use crate::sim::machine::{Machine, Outcome, State};
+use crate::sim::occupancy;
 use crate::sim::ptx::Entry;
 use crate::sim::registry::{Handle, Named};
 use crate::sim::work::Work;
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 
-fn function_handle(function: CUfunction) -> Handle {
+pub(super) fn function_handle(function: CUfunction) -> Handle {
     Handle::from_ptr(function.as_ptr())
 }
 
@@ -28,17 +29,73 @@ pub(super) unsafe extern "C" fn cuFuncGetAttribute(
     let value = unsafe { Out::new(value) };
     let function = function_handle(function);
     call("cuFuncGetAttribute", Named::Handle(function), |_, state| {
-        let entry = &state.function(function)?.entry;
+        let function = state.function(function)?;
         value?.set(match attribute {
-            CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK => max_threads(entry) as c_int,
-            4 => 32,     // registers
-            5 | 6 => 90, // PTX and binary version
-            8 => SHARED_BYTES_MAX as c_int,
-            9 => -1, // preferred carve-out
+            CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK => {
+                occupancy::max_threads(&function.entry) as c_int
+            }
+            CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES => 16,
+            CU_FUNC_ATTRIBUTE_NUM_REGS => occupancy::REGISTERS as c_int,
+            CU_FUNC_ATTRIBUTE_PTX_VERSION | CU_FUNC_ATTRIBUTE_BINARY_VERSION => 90,
+            CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES => function.max_dynamic_shared as c_int,
+            CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT => function.carveout,
+            CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED => {
+                c_int::from(function.allows_large_clusters)
+            }
             1..=15 => 0,
             _ => return Err(CUresult::INVALID_VALUE),
         })
     })
+}
+
+pub(super) unsafe extern "C" fn cuFuncSetAttribute(
+    function: CUfunction,
+    attribute: CUfunction_attribute,
+    value: c_int,
+) -> CUresult {
+    let function = function_handle(function);
+    call(
+        "cuFuncSetAttribute",
+        Named::Handle(function),
+        |_, mut state| {
+            let function = state.function_mut(function)?;
+            match attribute {
+                CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+                    if (0..=SHARED_BYTES_OPTIN as c_int).contains(&value) =>
+                {
+                    function.max_dynamic_shared = value.unsigned_abs();
+                }
+                CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT
+                    if (-1..=100).contains(&value) =>
+                {
+                    function.carveout = value;
+                }
+                CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED => {
+                    function.allows_large_clusters = value != 0;
+                }
+                _ => return Err(CUresult::INVALID_VALUE),
+            }
+            Ok(())
+        },
+    )
+}
+
+pub(super) unsafe extern "C" fn cuFuncSetCacheConfig(
+    function: CUfunction,
+    preference: CUfunc_cache,
+) -> CUresult {
+    let function = function_handle(function);
+    call(
+        "cuFuncSetCacheConfig",
+        Named::Handle(function),
+        |_, state| {
+            state.function(function)?;
+            if preference > CU_FUNC_CACHE_PREFER_EQUAL {
+                return Err(CUresult::INVALID_VALUE);
+            }
+            Ok(())
+        },
+    )
 }
 
 pub(super) unsafe extern "C" fn cuFuncGetParamInfo(
@@ -95,71 +152,112 @@ pub(super) unsafe extern "C" fn cuLaunchKernel(
     _extra: *mut *mut c_void,
 ) -> CUresult {
     let (function, stream) = (function_handle(function), Handle::from_ptr(stream.as_ptr()));
-    let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
+    let shape = Shape {
+        grid: [grid_x, grid_y, grid_z],
+        block: [block_x, block_y, block_z],
+        shared_bytes,
+        cluster: None,
+        is_cooperative: false,
+    };
     call(
         "cuLaunchKernel",
         Named::Handle(function),
-        |machine, mut state| {
-            let found = state.function(function)?;
-            let (own, entry) = (found.context, Arc::clone(&found.entry));
-            state.live(own)?;
-            let stream = state.stream(stream)?;
-            let (context, device) = state.home(stream)?;
-            if context != own {
-                return Err(CUresult::INVALID_HANDLE);
-            }
-            check_shape(&entry, grid, block, shared_bytes)?;
+        // SAFETY: the caller passes a pointer to a value for each parameter of the kernel.
+        |machine, state| unsafe { launch(machine, state, function, stream, shape, parameters) },
+    )
+}
+
+pub(super) unsafe extern "C" fn cuLaunchKernelEx(
+    config: *const CUlaunchConfig,
+    function: CUfunction,
+    parameters: *mut *mut c_void,
+    _extra: *mut *mut c_void,
+) -> CUresult {
+    let function = function_handle(function);
+    call(
+        "cuLaunchKernelEx",
+        Named::Handle(function),
+        |machine, state| {
+            // SAFETY: null, or valid with as many attributes as it says.
+            let (shape, stream) = unsafe { read_config(config) }?;
             // SAFETY: the caller passes a pointer to a value for each parameter of the kernel.
-            let values = unsafe { read_parameters(&entry, parameters) }?;
-            let Some(body) = machine.bodies().get(&entry.name).cloned() else {
-                state.violation(format!(
-                    "kernel `{}` was launched, and no body was registered for it",
-                    entry.name
-                ));
-                return Err(CUresult::NOT_SUPPORTED);
-            };
-            let launch = Launch {
-                entry,
-                body,
-                context,
-                device,
-                grid,
-                block,
-                shared_bytes,
-                values,
-            };
-            machine.enqueue(&mut state, stream, Work::Launch(launch))?;
-            Ok(())
+            unsafe { launch(machine, state, function, stream, shape, parameters) }
         },
     )
 }
 
-fn max_threads(entry: &Entry) -> u32 {
-    entry
-        .max_threads
-        .unwrap_or(BLOCK_THREADS_MAX)
-        .min(BLOCK_THREADS_MAX)
+/// The shape and the stream of a launch.
+///
+/// # Safety
+/// The pointer is null, or that of a configuration with as many attributes as it says.
+pub(super) unsafe fn read_config(config: *const CUlaunchConfig) -> Outcome<(Shape, Handle)> {
+    // SAFETY: the caller's promise.
+    let config = unsafe { config.as_ref() }.ok_or(CUresult::INVALID_VALUE)?;
+    let mut shape = Shape {
+        grid: [config.gridDimX, config.gridDimY, config.gridDimZ],
+        block: [config.blockDimX, config.blockDimY, config.blockDimZ],
+        shared_bytes: config.sharedMemBytes,
+        cluster: None,
+        is_cooperative: false,
+    };
+    for index in 0..config.numAttrs as usize {
+        if config.attrs.is_null() {
+            return Err(CUresult::INVALID_VALUE);
+        }
+        // SAFETY: one of the attributes.
+        let attribute = unsafe { config.attrs.add(index) };
+        // SAFETY: as above.
+        let attribute = unsafe { attribute.read() };
+        let [x, y, z, ..] = attribute.value.pad;
+        match attribute.id {
+            CU_LAUNCH_ATTRIBUTE_COOPERATIVE => shape.is_cooperative = x != 0,
+            CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION => shape.cluster = Some([x, y, z]),
+            // The rest changes when a launch runs, which here is after the one ahead of it.
+            0..=14 => {}
+            _ => return Err(CUresult::INVALID_VALUE),
+        }
+    }
+    Ok((shape, Handle::from_ptr(config.hStream.as_ptr())))
 }
 
-fn check_shape(entry: &Entry, grid: [u32; 3], block: [u32; 3], shared_bytes: u32) -> Outcome {
-    let fits = |shape: [u32; 3], limits: [u32; 3]| {
-        shape
-            .iter()
-            .zip(limits)
-            .all(|(&n, limit)| (1..=limit).contains(&n))
-    };
-    let threads = block
-        .iter()
-        .fold(1_u64, |product, &n| product.saturating_mul(u64::from(n)));
-    let is_possible = fits(grid, GRID_MAX)
-        && fits(block, BLOCK_MAX)
-        && threads <= u64::from(max_threads(entry))
-        && shared_bytes <= SHARED_BYTES_MAX;
-    if is_possible {
-        Ok(())
-    } else {
-        Err(CUresult::INVALID_VALUE)
+/// # Safety
+/// As [`read_parameters`].
+unsafe fn launch(
+    machine: &Machine,
+    mut state: MutexGuard<'_, State>,
+    function: Handle,
+    stream: Handle,
+    shape: Shape,
+    parameters: *mut *mut c_void,
+) -> Outcome {
+    let found = state.function(function)?;
+    let (own, entry) = (found.context, Arc::clone(&found.entry));
+    state.live(own)?;
+    let stream = state.stream(stream)?;
+    let (context, device) = state.home(stream)?;
+    if context != own {
+        return Err(CUresult::INVALID_HANDLE);
     }
+    occupancy::check(state.function(function)?, shape)?;
+    // SAFETY: the caller's promise.
+    let values = unsafe { read_parameters(&entry, parameters) }?;
+    let Some(body) = machine.bodies().get(&entry.name).cloned() else {
+        state.violation(format!(
+            "kernel `{}` was launched, and no body was registered for it",
+            entry.name
+        ));
+        return Err(CUresult::NOT_SUPPORTED);
+    };
+    let launch = Launch {
+        entry,
+        body,
+        context,
+        device,
+        shape,
+        values,
+    };
+    machine.enqueue(&mut state, stream, Work::Launch(launch))?;
+    Ok(())
 }
 
 /// The parameters' bytes at their offsets.

@@ -12,6 +12,7 @@ mod host;
 mod kernel;
 mod memory;
 mod module;
+mod occupancy;
 mod rows;
 mod stream;
 
@@ -28,6 +29,7 @@ use host::*;
 use kernel::*;
 use memory::*;
 use module::*;
+use occupancy::*;
 use rows::*;
 use stream::*;
 
@@ -69,7 +71,10 @@ entry_points! {
         cuEventCreate cuEventDestroy cuEventRecord cuEventQuery cuEventSynchronize cuEventElapsedTime cuLaunchHostFunc
         cuMemHostAlloc cuMemFreeHost cuMemHostGetDevicePointer cuMemHostRegister cuMemHostUnregister
         cuMemAllocManaged cuMemFree
-        cuModuleLoadDataEx cuModuleUnload cuModuleGetFunction cuFuncGetAttribute cuLaunchKernel
+        cuModuleLoadDataEx cuModuleUnload cuModuleGetFunction cuFuncGetAttribute cuFuncSetAttribute
+        cuFuncSetCacheConfig cuLaunchKernelEx
+        cuOccupancyMaxActiveBlocksPerMultiprocessor cuOccupancyAvailableDynamicSMemPerBlock
+        cuOccupancyMaxPotentialClusterSize cuOccupancyMaxActiveClusters
     }
     optional { cuFuncGetParamInfo cuFuncGetParamCount cuMemPrefetchAsync cuMemAdvise }
     // What the crate does not call, for programs and tests that make raw calls. Later signatures are not simulated.
@@ -86,6 +91,7 @@ entry_points! {
         cuMemAlloc from 3020 before 99_990;
         cuMemcpyHtoD from 3020 before 99_990;
         cuMemcpyDtoH from 3020 before 99_990;
+        cuLaunchKernel from 4000 before 99_990;
         cuPointerGetAttribute from 4000 before 99_990;
         cuStreamGetCtx from 9020 before 12_050;
         cuStreamGetPriority from 5050 before 99_990;

@@ -33,21 +33,8 @@ fn a_kernel_gets_the_values_that_its_parameters_had_at_the_launch() {
     });
     assert_eq!(null, CUresult::INVALID_HANDLE);
     for (grid, block, shared) in [(0, 1, 0), (1, 0, 0), (1, 257, 0), (1, 1, 233_000)] {
-        let code = cu!(
-            program,
-            cuLaunchKernel,
-            function,
-            grid,
-            1,
-            1,
-            block,
-            1,
-            1,
-            shared,
-            stream,
-            ptr::null_mut(),
-            ptr::null_mut()
-        );
+        let shape = (grid, block, shared);
+        let code = program.launch_as(function, stream, shape, ptr::null_mut());
         assert_eq!(code, CUresult::INVALID_VALUE);
     }
     let (mut offset, mut size) = (0, 0);

@@ -199,19 +199,35 @@ impl Program {
             (&raw mut n).cast(),
             (&raw mut by).cast(),
         ];
+        self.launch_as(function, stream, (1, 64, 0), values.as_mut_ptr())
+    }
+
+    /// With blocks, threads and bytes of shared memory.
+    fn launch_as(
+        &self,
+        function: CUfunction,
+        stream: CUstream,
+        (blocks, threads, bytes): (c_uint, c_uint, c_uint),
+        values: *mut *mut c_void,
+    ) -> CUresult {
+        let config = CUlaunchConfig {
+            gridDimX: blocks,
+            gridDimY: 1,
+            gridDimZ: 1,
+            blockDimX: threads,
+            blockDimY: 1,
+            blockDimZ: 1,
+            sharedMemBytes: bytes,
+            hStream: stream,
+            attrs: ptr::null_mut(),
+            numAttrs: 0,
+        };
         cu!(
             self,
-            cuLaunchKernel,
+            cuLaunchKernelEx,
+            &raw const config,
             function,
-            1,
-            1,
-            1,
-            64,
-            1,
-            1,
-            0,
-            stream,
-            values.as_mut_ptr(),
+            values,
             ptr::null_mut()
         )
     }

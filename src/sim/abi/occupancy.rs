@@ -1,0 +1,97 @@
+//! Occupancy.
+
+#![allow(unsafe_code)] // C signatures
+#![allow(non_snake_case)] // the driver's names
+
+use super::kernel::{function_handle, read_config};
+use super::{Out, call};
+use crate::ffi::*;
+use crate::sim::occupancy;
+use crate::sim::registry::Named;
+use std::ffi::c_int;
+
+pub(super) unsafe extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
+    blocks: *mut c_int,
+    function: CUfunction,
+    threads: c_int,
+    shared_bytes: usize,
+) -> CUresult {
+    // SAFETY: null or valid for the call.
+    let blocks = unsafe { Out::new(blocks) };
+    call(
+        "cuOccupancyMaxActiveBlocksPerMultiprocessor",
+        Named::Current,
+        |_, state| {
+            state.current()?;
+            let function = state.function(function_handle(function))?;
+            let threads = u64::try_from(threads).map_err(|_| CUresult::INVALID_VALUE)?;
+            if threads == 0 {
+                return Err(CUresult::INVALID_VALUE);
+            }
+            let found = occupancy::active_blocks(function, threads, shared_bytes as u64);
+            blocks?.set(found as c_int)
+        },
+    )
+}
+
+pub(super) unsafe extern "C" fn cuOccupancyAvailableDynamicSMemPerBlock(
+    bytes: *mut usize,
+    function: CUfunction,
+    blocks: c_int,
+    threads: c_int,
+) -> CUresult {
+    // SAFETY: null or valid for the call.
+    let bytes = unsafe { Out::new(bytes) };
+    call(
+        "cuOccupancyAvailableDynamicSMemPerBlock",
+        Named::Current,
+        |_, state| {
+            state.current()?;
+            let function = state.function(function_handle(function))?;
+            let (Ok(blocks), Ok(threads)) = (u32::try_from(blocks), u64::try_from(threads)) else {
+                return Err(CUresult::INVALID_VALUE);
+            };
+            bytes?.set(occupancy::available_shared(function, blocks, threads))
+        },
+    )
+}
+
+pub(super) unsafe extern "C" fn cuOccupancyMaxPotentialClusterSize(
+    blocks: *mut c_int,
+    function: CUfunction,
+    config: *const CUlaunchConfig,
+) -> CUresult {
+    // SAFETY: null or valid for the call.
+    let blocks = unsafe { Out::new(blocks) };
+    call(
+        "cuOccupancyMaxPotentialClusterSize",
+        Named::Current,
+        |_, state| {
+            state.current()?;
+            // SAFETY: null, or valid with as many attributes as it says.
+            unsafe { read_config(config) }?;
+            let function = state.function(function_handle(function))?;
+            blocks?.set(occupancy::max_cluster(function) as c_int)
+        },
+    )
+}
+
+pub(super) unsafe extern "C" fn cuOccupancyMaxActiveClusters(
+    clusters: *mut c_int,
+    function: CUfunction,
+    config: *const CUlaunchConfig,
+) -> CUresult {
+    // SAFETY: null or valid for the call.
+    let clusters = unsafe { Out::new(clusters) };
+    call(
+        "cuOccupancyMaxActiveClusters",
+        Named::Current,
+        |_, state| {
+            state.current()?;
+            // SAFETY: null, or valid with as many attributes as it says.
+            let (shape, _) = unsafe { read_config(config) }?;
+            let function = state.function(function_handle(function))?;
+            clusters?.set(occupancy::active_clusters(function, shape)? as c_int)
+        },
+    )
+}
