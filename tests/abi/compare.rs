@@ -109,7 +109,7 @@ pub(crate) fn struct_mismatches(header: &Header, name: &str, rust: &Struct) -> V
             mismatches.push(format!("{name}: header {c:?}, crate {field:?}"));
         }
     }
-    if end != c.size || c_fields.next().is_some() {
+    if end.next_multiple_of(c.align) != c.size || c_fields.next().is_some() {
         mismatches.push(format!(
             "{name}: the crate's fields end at byte {end} of {}",
             c.size
