@@ -244,9 +244,12 @@ impl KernelCall<'_> {
     /// A copy of `n` elements of device memory, from where pointer parameter `index` points.
     #[must_use]
     pub fn load_n<T: Pod>(&self, index: usize, n: usize) -> Vec<T> {
+        // Of nothing, the address may be that after the last byte.
+        if n == 0 {
+            return Vec::new();
+        }
         match self.place::<T>(index) {
             Some(place) => self.load_from(&place, n),
-            None if n == 0 => Vec::new(),
             None => self.fault(format!(
                 "read {n} elements through parameter {index}, which is null"
             )),
@@ -255,9 +258,11 @@ impl KernelCall<'_> {
 
     /// Writes `values` to device memory, from where pointer parameter `index` points.
     pub fn store<T: Pod>(&mut self, index: usize, values: &[T]) {
+        if values.is_empty() {
+            return;
+        }
         match self.place::<T>(index) {
             Some(place) => self.store_to(&place, values),
-            None if values.is_empty() => {}
             None => self.fault(format!(
                 "wrote {} elements through parameter {index}, which is null",
                 values.len()
@@ -274,6 +279,19 @@ impl KernelCall<'_> {
         let mut values = self.load_from(&place, place.remaining() / size_of::<T>());
         f(&mut values);
         self.store_to(&place, &values);
+    }
+
+    /// A copy of `n` elements of device memory at an address that is part of a parameter: of a struct that was passed by value, say.
+    #[must_use]
+    pub fn load_at<T: Pod>(&self, address: u64, n: usize) -> Vec<T> {
+        // Of nothing, the address may be that after the last byte.
+        if n == 0 {
+            return Vec::new();
+        }
+        match self.place_at::<T>(address, "a parameter's part") {
+            Some(place) => self.load_from(&place, n),
+            None => self.fault(format!("read {n} elements at null")),
+        }
     }
 
     fn load_from<T: Pod>(&self, place: &Place, n: usize) -> Vec<T> {
@@ -295,13 +313,17 @@ impl KernelCall<'_> {
 
     /// Where a pointer parameter points; `None` for null.
     fn place<T: Pod>(&self, index: usize) -> Option<Place> {
-        let address = self.scalar::<u64>(index);
+        self.place_at::<T>(self.scalar::<u64>(index), &format!("parameter {index}"))
+    }
+
+    /// Where an address points that came from `origin`; `None` for null.
+    fn place_at<T: Pod>(&self, address: u64, origin: &str) -> Option<Place> {
         if address == 0 {
             return None;
         }
         if size_of::<T>() == 0 || address % align_of::<T>() as u64 != 0 {
             self.fault(format!(
-                "used {address:#x} (parameter {index}) as an address of {}",
+                "used {address:#x} ({origin}) as an address of {}",
                 std::any::type_name::<T>()
             ));
         }
@@ -309,7 +331,7 @@ impl KernelCall<'_> {
         let Some(place) = state.locate(address) else {
             drop(state);
             self.fault(format!(
-                "touched {address:#x} (parameter {index}), where there is no memory"
+                "touched {address:#x} ({origin}), where there is no memory"
             ))
         };
         let (device, memory) = (self.launch.device, &place.allocation);

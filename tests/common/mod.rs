@@ -6,6 +6,8 @@
 #![allow(dead_code)] // each test binary uses a part
 #![allow(unsafe_code)] // asks the driver behind the crate's back, as other libraries in a process do
 
+pub(crate) mod launches;
+
 use scoped_cuda::ffi::{CUcontext, CUresult, CUstream};
 use scoped_cuda::sim::{KernelCall, Simulation};
 use scoped_cuda::{Context, Driver, Result, Stream};
@@ -109,6 +111,7 @@ pub(crate) fn register(driver: Driver) {
         let pair = call.scalar::<[u32; 2]>(1);
         call.store(0, &pair);
     });
+    launches::register(machine);
     machine.kernel("nothing", |_| {});
     // At 5 GHz.
     machine.kernel("spin", |call| {
