@@ -55,9 +55,9 @@ impl Compiler {
         if let Some(&compiler) = LOADED.get() {
             return Ok(compiler);
         }
-        let (candidates, mut tried) = candidates(&toolkits());
+        let (candidates, without) = candidates(&toolkits());
         // SAFETY: these are the names under which NVRTC is installed.
-        let compiler = unsafe { Self::open(&candidates, &mut tried) }?;
+        let compiler = unsafe { Self::open(&candidates, without) }?;
         Ok(*LOADED.get_or_init(|| compiler))
     }
 
@@ -70,12 +70,15 @@ impl Compiler {
     /// A library found there is NVRTC.
     pub unsafe fn load_from(path: impl AsRef<OsStr>) -> Result<Self> {
         // SAFETY: the caller's promise.
-        unsafe { Self::open(&[path.as_ref().to_owned()], &mut Vec::new()) }
+        unsafe { Self::open(&[path.as_ref().to_owned()], Vec::new()) }
     }
 
+    /// The first of `candidates` that opens; `without` are places that have none.
+    ///
     /// # Safety
     /// A library found under one of the names is NVRTC.
-    unsafe fn open(candidates: &[OsString], tried: &mut Vec<String>) -> Result<Self> {
+    unsafe fn open(candidates: &[OsString], without: Vec<String>) -> Result<Self> {
+        let mut tried = Vec::new();
         for candidate in candidates {
             // SAFETY: the library is NVRTC (the caller's promise), whose initialisers may run on any thread.
             match unsafe { Library::new(candidate) } {
@@ -88,9 +91,8 @@ impl Compiler {
                 }
             }
         }
-        Err(Error::NoNvrtc {
-            tried: std::mem::take(tried),
-        })
+        tried.extend(without);
+        Err(Error::NoNvrtc { tried })
     }
 
     /// # Safety
