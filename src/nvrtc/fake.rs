@@ -180,8 +180,10 @@ unsafe extern "C" fn create(
     if result != NvrtcResult::SUCCESS {
         return result;
     }
-    // SAFETY: the crate's arrays.
-    let (names, texts) = unsafe { (list(include_names, count), list(headers, count)) };
+    // SAFETY: the crate's array.
+    let names = unsafe { list(include_names, count) };
+    // SAFETY: the crate's array.
+    let texts = unsafe { list(headers, count) };
     let made = Box::new(FakeProgram {
         source,
         name,

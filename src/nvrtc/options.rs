@@ -125,7 +125,7 @@ impl CompileOptions {
         self.option(format!("--maxrregcount={count}"))
     }
 
-    /// Any other option, in one string as NVRTC's user guide writes it: `--use_fast_math`.
+    /// Any other option, in one string as NVRTC's user guide writes it: `--use_fast_math`. Some make the compiler write files.
     pub fn option(mut self, option: impl Into<String>) -> Self {
         self.arguments.push(option.into());
         self
