@@ -14,6 +14,8 @@ pub mod ffi;
 mod host_function;
 mod kernel;
 mod memory;
+#[cfg(feature = "nvrtc")]
+pub mod nvrtc;
 mod pending;
 pub mod safety;
 mod same_context;

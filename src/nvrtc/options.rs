@@ -1,0 +1,156 @@
+//! What a compilation is told apart from the source.
+
+use crate::device::Device;
+use crate::error::{Error, Result};
+use std::ffi::CString;
+use std::fmt::Display;
+
+/// The options of a compilation: for which architecture, and what else the compiler should know.
+///
+/// ```
+/// use scoped_cuda::nvrtc::CompileOptions;
+///
+/// let options = CompileOptions::for_capability(9, 0)
+///     .program_name("filter.cu")
+///     .header("taps.cuh", "__device__ const float taps[TAPS] = {0.25f, 0.5f, 0.25f};")
+///     .define("TAPS", 3)
+///     .name_expression("filter<float>")
+///     .fmad(false);
+/// ```
+///
+/// Each method adds one option; how often one may be given, and what its value may be, is up to the compiler.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[must_use]
+pub struct CompileOptions {
+    architecture: Architecture,
+    pub(super) program_name: String,
+    /// Names and texts.
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) name_expressions: Vec<String>,
+    arguments: Vec<String>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Architecture {
+    /// A device of this compute capability, as `10 * major + minor`.
+    Device(u32),
+    /// As the compiler names it.
+    Named(String),
+}
+
+impl CompileOptions {
+    /// PTX for `device`: [`for_capability`](Self::for_capability) of what it says its compute capability is.
+    ///
+    /// # Errors
+    /// What the driver returns.
+    pub fn for_device(device: Device) -> Result<Self> {
+        let (major, minor) = device.compute_capability()?;
+        Ok(Self::for_capability(major, minor))
+    }
+
+    /// PTX for devices of this compute capability and newer ones: `--gpu-architecture=compute_90` for 9.0. When the compiler does not know
+    /// such a device yet, it is told the newest one it knows that is older, whose PTX the device runs as well.
+    pub fn for_capability(major: u32, minor: u32) -> Self {
+        let number = major.saturating_mul(10).saturating_add(minor);
+        Self::new(Architecture::Device(number))
+    }
+
+    /// Code for exactly this architecture, by NVRTC's own name: `compute_90a`, say, whose PTX has instructions that only such devices
+    /// have; or `sm_90`, for which there is machine code too ([`Compiled::cubin`](super::Compiled::cubin)).
+    pub fn for_architecture(name: impl Into<String>) -> Self {
+        Self::new(Architecture::Named(name.into()))
+    }
+
+    fn new(architecture: Architecture) -> Self {
+        Self {
+            architecture,
+            program_name: String::new(),
+            headers: Vec::new(),
+            name_expressions: Vec::new(),
+            arguments: Vec::new(),
+        }
+    }
+
+    /// The name that the source has in messages and in debug information. Without it NVRTC says `default_program`.
+    pub fn program_name(mut self, name: impl Into<String>) -> Self {
+        self.program_name = name.into();
+        self
+    }
+
+    /// A header that the source may `#include` by this name. No file is read for it.
+    pub fn header(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
+        self.headers.push((name.into(), text.into()));
+        self
+    }
+
+    /// A folder in which `#include` looks for files, after the [headers](Self::header) (`--include-path`).
+    pub fn include_dir(self, folder: impl Display) -> Self {
+        self.option(format!("--include-path={folder}"))
+    }
+
+    /// An expression that names a kernel or a variable, `filter<float>` or `&table`: a template is instantiated for it, and
+    /// [`Compiled::lowered_name`](super::Compiled::lowered_name) knows what it is called in the PTX (`nvrtcAddNameExpression`).
+    pub fn name_expression(mut self, expression: impl Into<String>) -> Self {
+        self.name_expressions.push(expression.into());
+        self
+    }
+
+    /// A macro, as `#define name value` would define it (`--define-macro`).
+    pub fn define(self, name: impl Display, value: impl Display) -> Self {
+        self.option(format!("--define-macro={name}={value}"))
+    }
+
+    /// The language: `c++17`, `c++20` and the like (`--std`).
+    pub fn std(self, dialect: impl Display) -> Self {
+        self.option(format!("--std={dialect}"))
+    }
+
+    /// Whether a product and a sum may become one operation that rounds once (`--fmad`). The compiler's own choice is that they may.
+    pub fn fmad(self, may: bool) -> Self {
+        self.option(format!("--fmad={may}"))
+    }
+
+    /// Line numbers for profilers and debuggers (`--generate-line-info`).
+    pub fn line_info(self) -> Self {
+        self.option("--generate-line-info")
+    }
+
+    /// Everything for the debugger, and no optimisation (`--device-debug`).
+    pub fn device_debug(self) -> Self {
+        self.option("--device-debug")
+    }
+
+    /// The most registers that a thread may have (`--maxrregcount`).
+    pub fn max_registers(self, count: u32) -> Self {
+        self.option(format!("--maxrregcount={count}"))
+    }
+
+    /// Any other option, in one string as NVRTC's user guide writes it: `--use_fast_math`. Some make the compiler write files.
+    pub fn option(mut self, option: impl Into<String>) -> Self {
+        self.arguments.push(option.into());
+        self
+    }
+
+    /// What a compiler that knows these architectures is told, in order.
+    pub(super) fn arguments(&self, known: &[u32]) -> Result<Vec<CString>> {
+        let architecture = match &self.architecture {
+            Architecture::Named(name) => format!("--gpu-architecture={name}"),
+            &Architecture::Device(asked) => {
+                let newest = known.iter().copied().filter(|&it| it <= asked).max();
+                let newest = newest.ok_or(Error::ArchitectureTooOld {
+                    asked,
+                    oldest: known.iter().copied().min().unwrap_or(0),
+                })?;
+                format!("--gpu-architecture=compute_{newest}")
+            }
+        };
+        let all =
+            std::iter::once(architecture.as_str()).chain(self.arguments.iter().map(String::as_str));
+        all.map(|option| c_text("an option", option)).collect()
+    }
+}
+
+/// A text for C.
+pub(super) fn c_text(what: &'static str, text: &str) -> Result<CString> {
+    CString::new(text).map_err(|_| Error::NulInText { what })
+}
