@@ -32,6 +32,9 @@ pub(super) const GRID_MAX: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
 /// An attribute that a machine can be told to lack.
 pub(super) const CONCURRENT_MANAGED_ACCESS: CUdevice_attribute = 89;
 
+/// Likewise.
+pub(super) const CLUSTER_LAUNCH: CUdevice_attribute = 120;
+
 /// The PCI bus of device number `device` of its machine.
 pub(super) fn pci_bus(device: usize) -> i32 {
     device as i32 + 1
@@ -92,7 +95,7 @@ pub(super) fn value(attribute: CUdevice_attribute, device: usize) -> Option<i32>
         111 => SHARED_BYTES_RESERVED as i32,
         115 => 1, // memory pools
         119 => 1, // pool handle types
-        120 => 1, // cluster launch
+        CLUSTER_LAUNCH => 1,
         _ if attribute <= NEWEST => 0,
         _ => return None,
     };

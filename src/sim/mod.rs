@@ -55,6 +55,8 @@ pub struct Simulation {
     pub missing: &'static [&'static str],
     /// Whether host and devices may touch managed memory at the same time.
     pub concurrent_managed_access: bool,
+    /// Whether blocks can run in clusters, as from compute capability 9.0 on.
+    pub clusters: bool,
     /// Whether copies that go directly between two devices deliver zeros, without an error, as on platforms whose peer path is reported
     /// as available and is broken. Direct is a copy while the memory pool of one of its sides admits the other side's device
     /// (`cuMemPoolSetAccess`); staged ones deliver what was sent.
@@ -73,6 +75,7 @@ impl Default for Simulation {
             peers: Peers::All,
             missing: &[],
             concurrent_managed_access: true,
+            clusters: true,
             corrupts_peer_copies: false,
             latency: Duration::from_micros(200),
         }

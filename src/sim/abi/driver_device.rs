@@ -147,8 +147,13 @@ pub(super) unsafe extern "C" fn cuDeviceGetAttribute(
         |machine, _| {
             let number = machine.device(device)?;
             let known = attributes::value(attribute, number).ok_or(CUresult::INVALID_VALUE)?;
-            let is_lacking = attribute == attributes::CONCURRENT_MANAGED_ACCESS
-                && !machine.simulation().concurrent_managed_access;
+            let is_lacking = match attribute {
+                attributes::CONCURRENT_MANAGED_ACCESS => {
+                    !machine.simulation().concurrent_managed_access
+                }
+                attributes::CLUSTER_LAUNCH => !machine.simulation().clusters,
+                _ => false,
+            };
             value?.set(if is_lacking { 0 } else { known })
         },
     )
