@@ -101,7 +101,7 @@ pub(super) unsafe extern "C" fn cuLaunchKernel(
         Named::Handle(function),
         |machine, mut state| {
             let found = state.function(function)?;
-            let (own, entry) = (found.context, Arc::clone(&found.entry));
+            let (own, module, entry) = (found.context, found.module, Arc::clone(&found.entry));
             state.live(own)?;
             let stream = state.stream(stream)?;
             let (context, device) = state.home(stream)?;
@@ -119,6 +119,7 @@ pub(super) unsafe extern "C" fn cuLaunchKernel(
                 return Err(CUresult::NOT_SUPPORTED);
             };
             let launch = Launch {
+                module,
                 entry,
                 body,
                 context,

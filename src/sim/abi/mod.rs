@@ -69,7 +69,7 @@ entry_points! {
         cuEventCreate cuEventDestroy cuEventRecord cuEventQuery cuEventSynchronize cuEventElapsedTime cuLaunchHostFunc
         cuMemHostAlloc cuMemFreeHost cuMemHostGetDevicePointer cuMemHostRegister cuMemHostUnregister
         cuMemAllocManaged cuMemFree
-        cuModuleLoadDataEx cuModuleUnload cuModuleGetFunction cuFuncGetAttribute cuLaunchKernel
+        cuModuleLoadDataEx cuModuleUnload cuModuleGetFunction cuModuleGetGlobal cuFuncGetAttribute cuLaunchKernel
     }
     optional { cuFuncGetParamInfo cuFuncGetParamCount cuMemPrefetchAsync cuMemAdvise }
     // What the crate does not call, for programs and tests that make raw calls. Later signatures are not simulated.

@@ -33,15 +33,8 @@ impl Entry {
 
 impl Parser<'_> {
     pub(super) fn entry(&mut self) -> Parsed<Entry> {
-        let word = self.word()?;
-        if word
-            .first()
-            .is_none_or(|&first| first == b'.' || first.is_ascii_digit())
-        {
-            return Err(self.wrong(word));
-        }
         let mut entry = Entry {
-            name: lossy(word),
+            name: lossy(self.name()?),
             parameters: Vec::new(),
             max_threads: None,
         };

@@ -117,6 +117,15 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// What something of the program is called.
+    pub(super) fn name(&mut self) -> Parsed<&'a [u8]> {
+        let word = self.word()?;
+        match word.first() {
+            Some(first) if *first != b'.' && !first.is_ascii_digit() => Ok(word),
+            _ => Err(self.wrong(word)),
+        }
+    }
+
     pub(super) fn number(&mut self) -> Parsed<usize> {
         let word = self.word()?;
         number(word).ok_or_else(|| self.wrong(word))

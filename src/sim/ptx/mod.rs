@@ -1,11 +1,14 @@
-//! Reads PTX text as far as a launch needs it: the entries, their parameters and their limits.
+//! Reads PTX text as far as a program outside needs it: the entries, their parameters and their limits, and the variables.
 //!
 //! Instructions are skipped, not checked. Any bytes may be given.
 
 mod entry;
 mod lexer;
+mod value;
+mod variable;
 
 pub(super) use entry::{Entry, Parameter};
+pub(super) use variable::Variable;
 
 use lexer::{Parser, Token, lossy, number};
 
@@ -39,26 +42,47 @@ const DEVICE_TARGET: usize = 90;
 
 type Parsed<T> = Result<T, Refusal>;
 
-/// The entries of a PTX text whose version (major, minor) is at most `newest`.
-pub(super) fn parse(text: &[u8], newest: (u32, u32)) -> Parsed<Vec<Entry>> {
+/// Bytes of all `.const` variables together, at most.
+const CONSTANT_BYTES_MAX: usize = 64 << 10;
+
+/// What a text has.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub(super) struct Ptx {
+    pub(super) entries: Vec<Entry>,
+    pub(super) variables: Vec<Variable>,
+}
+
+/// What is in a PTX text whose version (major, minor) is at most `newest`.
+pub(super) fn parse(text: &[u8], newest: (u32, u32)) -> Parsed<Ptx> {
     let mut parser = Parser::new(text);
     if parser.next()? != Token::Word(b".version") {
         return Err(Refusal::NotPtx);
     }
     parser.version(newest)?;
     parser.target()?;
-    let mut entries: Vec<Entry> = Vec::new();
+    let mut found = Ptx::default();
+    let mut is_extern = false;
     loop {
         match parser.next()? {
-            Token::End => return Ok(entries),
+            Token::End => return found.within_limits(),
+            Token::Word(b".visible" | b".weak" | b".common") => continue,
+            Token::Word(b".extern") => {
+                is_extern = true;
+                continue;
+            }
             Token::Word(b".entry") => {
                 let entry = parser.entry()?;
-                if entries.iter().any(|other| other.name == entry.name) {
+                if found.has(&entry.name) {
                     return Err(parser.wrong(entry.name.as_bytes()));
                 }
-                entries.push(entry);
+                found.entries.push(entry);
             }
-            Token::Word(b".visible" | b".weak" | b".extern" | b".common") => {}
+            Token::Word(space @ (b".global" | b".const")) => {
+                for variable in parser.variables(space == b".const", is_extern)? {
+                    let added = found.add_variable(variable);
+                    added.map_err(|name| parser.wrong(name.as_bytes()))?;
+                }
+            }
             Token::Word(b".address_size") => drop(parser.word()?),
             Token::Word(b".file") => {
                 parser.word()?;
@@ -70,6 +94,63 @@ pub(super) fn parse(text: &[u8], newest: (u32, u32)) -> Parsed<Vec<Entry>> {
             }
             Token::Word(word) if word.starts_with(b".") => parser.statement()?,
             token => return Err(parser.wrong(token.text())),
+        }
+        is_extern = false;
+    }
+}
+
+impl Ptx {
+    fn has(&self, name: &str) -> bool {
+        self.entries.iter().any(|known| known.name == name)
+            || self.variables.iter().any(|known| known.name == name)
+    }
+
+    /// Adds a variable whose name is new, or was only declared.
+    ///
+    /// # Errors
+    /// The name, when it is taken.
+    fn add_variable(&mut self, new: Variable) -> Result<(), String> {
+        if self.entries.iter().any(|known| known.name == new.name) {
+            return Err(new.name);
+        }
+        let mut variables = self.variables.iter_mut();
+        match variables.find(|known| known.name == new.name) {
+            None => self.variables.push(new),
+            Some(known) => {
+                let agree = known.bytes == new.bytes || known.bytes == 0 || new.bytes == 0;
+                if !agree || !(known.is_extern || new.is_extern) {
+                    return Err(new.name);
+                }
+                if known.is_extern && new.bytes > 0 {
+                    *known = new;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn within_limits(self) -> Parsed<Self> {
+        let constants = self.variables.iter().filter(|known| known.is_constant);
+        let bytes = constants.fold(0, |end: usize, known| {
+            let start = end.checked_next_multiple_of(known.alignment);
+            start.map_or(usize::MAX, |start| start.saturating_add(known.bytes))
+        });
+        if bytes <= CONSTANT_BYTES_MAX {
+            return Ok(self);
+        }
+        let log = format!(
+            "ptxas error   : File uses too much global constant data ({bytes:#x} bytes, {CONSTANT_BYTES_MAX:#x} max)"
+        );
+        Err(Refusal::Wrong { log })
+    }
+
+    /// The same when it is loaded as it is, without other texts: what is only declared is a variable too, if its size is known.
+    pub(super) fn resolved(self) -> Parsed<Self> {
+        match self.variables.iter().find(|known| known.bytes == 0) {
+            None => Ok(self),
+            Some(Variable { name, .. }) => Err(Refusal::Wrong {
+                log: format!("ptxas fatal   : Unresolved extern variable '{name}'"),
+            }),
         }
     }
 }
@@ -144,10 +225,14 @@ mod tests {
     const HEADER: &str = ".version 8.0\n.target sm_90, debug\n.address_size 64\n";
 
     pub(super) fn entries(body: &str) -> Vec<Entry> {
+        read(body).entries
+    }
+
+    pub(super) fn read(body: &str) -> Ptx {
         parse(format!("{HEADER}{body}").as_bytes(), (9, 0)).unwrap()
     }
 
-    fn log(body: &str) -> String {
+    pub(super) fn log(body: &str) -> String {
         match parse(format!("{HEADER}{body}").as_bytes(), (9, 0)) {
             Err(Refusal::Wrong { log }) => log,
             other => panic!("{other:?}"),
@@ -213,7 +298,8 @@ mod tests {
     #[test]
     fn no_bytes_make_it_panic() {
         let whole = format!(
-            "{HEADER}.entry k(.param .align 8 .b8 s[24], .param .u64 .ptr .global x) .maxntid 1,2 {{ \"x\" }}"
+            "{HEADER}.entry k(.param .align 8 .b8 s[24], .param .u64 .ptr .global x) .maxntid 1,2 {{ \"x\" }} \
+             .extern .const .u32 d[]; .visible .global .align 8 .f32 v[2][2] = {{{{0f3F800000, -1.5}}, {{generic(v), 0x2}}}};"
         );
         let mut random = 0x9E37_79B9_7F4A_7C15_u64;
         for round in 0..20_000 {
