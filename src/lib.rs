@@ -33,7 +33,7 @@ pub use driver::{Driver, TeardownError};
 pub use error::{DriverError, Error, LaunchField, Result, Version};
 pub use event::{Event, TimedEvent};
 pub use kernel::{
-    Arg, Args, In, InOut, Kernel, LaunchConfig, Module, Out, Param, Parameter, Params,
+    Arg, Args, Global, In, InOut, Kernel, LaunchConfig, Module, Out, Param, Parameter, Params,
 };
 pub use memory::{
     Advice, Axis, Buffer, ChunksMut, Element, Extent, Fill, HandOver, HostLayout, HostRows,

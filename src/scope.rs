@@ -365,6 +365,8 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     ///   driver can tell; their meaning was not);
     /// - reads only within the elements of `In` and `InOut` arguments and writes only within those of `Out` and `InOut`;
     /// - follows no address that it was given as a number, or that memory contains, to anywhere else;
+    /// - touches variables of its module only while nobody else does: those that it reads are not being written, and those that it
+    ///   writes not used, by work that is not ordered with it or through a [`Global`](crate::Global) at rest;
     /// - writes only values that are read as the element type they have in memory, which for plain data is any.
     ///
     /// ```

@@ -1,20 +1,54 @@
 //! What a module and its kernels share.
 
-#![allow(unsafe_code)] // unloads modules
+#![allow(unsafe_code)] // looks variables up, unloads modules
 
 use crate::context::Context;
-use crate::ffi::{CUmodule, calls};
+use crate::error::Result;
+use crate::ffi::{CUdeviceptr, CUmodule, calls};
+use std::ffi::CStr;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 /// A loaded image; it is unloaded with the last of those that share it.
 pub(super) struct Image<'ctx> {
     pub(super) context: Context<'ctx>,
     pub(super) raw: CUmodule,
+    /// Where the variables are that somebody has a handle of. By address and not by name: two names may be of one place.
+    taken: Mutex<Vec<Range<CUdeviceptr>>>,
 }
 
 impl<'ctx> Image<'ctx> {
     /// `raw` is loaded in the context, and owned by the image from now on.
     pub(super) fn new(context: Context<'ctx>, raw: CUmodule) -> Self {
-        Self { context, raw }
+        Self {
+            context,
+            raw,
+            taken: Mutex::default(),
+        }
+    }
+
+    /// Address and size in bytes of the variable of this name (`cuModuleGetGlobal`).
+    pub(super) fn variable(&self, name: &CStr) -> Result<(CUdeviceptr, usize)> {
+        // SAFETY: the module is loaded as long as the image lives.
+        unsafe { calls::module_get_global(self.context.driver(), self.raw, name) }
+    }
+
+    /// Makes memory of the image the caller's alone, until [`give_back`](Self::give_back); says whether it was nobody's.
+    pub(super) fn take(&self, memory: Range<CUdeviceptr>) -> bool {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let overlaps = |other: &Range<_>| other.start < memory.end && memory.start < other.end;
+        let is_free = !taken.iter().any(overlaps);
+        if is_free {
+            taken.push(memory);
+        }
+        is_free
+    }
+
+    pub(super) fn give_back(&self, memory: &Range<CUdeviceptr>) {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(index) = taken.iter().position(|other| other == memory) {
+            taken.swap_remove(index);
+        }
     }
 }
 
