@@ -405,6 +405,33 @@ pub enum Error {
         name: String,
     },
 
+    /// The module has no variable of this name.
+    #[error("the module has no variable `{name}`")]
+    NoGlobal {
+        /// The name asked for.
+        name: String,
+    },
+
+    /// A variable of a module has another size than was asked for.
+    #[error("the variable `{name}` has {bytes} bytes, not {len} elements of {element_bytes} bytes")]
+    GlobalSize {
+        /// The variable.
+        name: String,
+        /// Its bytes.
+        bytes: usize,
+        /// Elements asked for.
+        len: usize,
+        /// Bytes of one element.
+        element_bytes: usize,
+    },
+
+    /// A variable of a module, or another one in the same place, has a [`Global`](crate::Global) already.
+    #[error("somebody has the variable `{name}` already")]
+    GlobalTaken {
+        /// The name asked for.
+        name: String,
+    },
+
     /// The kernel declares another number of parameters.
     #[error("kernel `{kernel}` has {got} parameters, the Rust type says {want}")]
     ArgCount {

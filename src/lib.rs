@@ -35,7 +35,7 @@ pub use driver::{Driver, TeardownError};
 pub use error::{DriverError, Error, LaunchField, Result, Version};
 pub use event::{Event, TimedEvent};
 pub use kernel::{
-    Arg, Args, BestBlock, CachePreference, Carveout, Count, Counted, In, InOut, Kernel,
+    Arg, Args, BestBlock, CachePreference, Carveout, Count, Counted, Global, In, InOut, Kernel,
     KernelAttributes, LaunchConfig, Layout, Length, Module, Null, Optional, Out, Param, Parameter,
     Params, Pointer, Precondition, SafeKernel, SharedBytes, Span,
 };

@@ -158,6 +158,7 @@ entry_points! {
             None => return CUresult::NOT_FOUND,
         }
     }
+    cuModuleGetGlobal(address: &mut CUdeviceptr, bytes: &mut usize, _module: CUmodule, _name: *const c_char) { (*address, *bytes) = (ADDRESS, 4); }
     cuFuncGetAttribute(value: &mut c_int, _attribute: CUfunction_attribute, _function: CUfunction) { *value = 1024; }
     cuFuncGetParamInfo(function: CUfunction, index: usize, offset: &mut usize, size: &mut usize) {
         match parameter(function, index) {

@@ -181,6 +181,7 @@ symbols! {
     cuModuleLoadDataEx          2010  required own (module: *mut CUmodule, image: *const c_void, count: c_uint, options: *mut CUjit_option, values: *mut *mut c_void);
     cuModuleUnload              2000  required any (module: CUmodule);
     cuModuleGetFunction         2000  required any (function: *mut CUfunction, module: CUmodule, name: *const c_char);
+    cuModuleGetGlobal           3020  required any (address: *mut CUdeviceptr, bytes: *mut usize, module: CUmodule, name: *const c_char);
     cuFuncGetAttribute          2020  required any (value: *mut c_int, attribute: CUfunction_attribute, function: CUfunction);
     cuFuncGetParamInfo          12040 optional any (function: CUfunction, index: usize, offset: *mut usize, size: *mut usize);
     cuFuncGetParamCount         13020 optional any (function: CUfunction, count: *mut usize);

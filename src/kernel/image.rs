@@ -1,12 +1,15 @@
 //! What a module and its kernels share.
 
-#![allow(unsafe_code)] // unloads modules
+#![allow(unsafe_code)] // looks variables up, unloads modules
 
 use super::function::Limits;
 use crate::context::Context;
-use crate::ffi::{CUfunction, CUmodule, calls};
+use crate::error::Result;
+use crate::ffi::{CUdeviceptr, CUfunction, CUmodule, calls};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::ffi::CStr;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A loaded image; it is unloaded with the last of those that share it.
 pub(super) struct Image<'ctx> {
@@ -14,6 +17,8 @@ pub(super) struct Image<'ctx> {
     pub(super) raw: CUmodule,
     /// What is known of the functions that were looked up: the driver has one function of a name, however many kernels are that.
     pub(super) functions: Mutex<HashMap<CUfunction, Arc<Limits>>>,
+    /// Where the variables are that somebody has a handle of. By address and not by name: two names may be of one place.
+    taken: Mutex<Vec<Range<CUdeviceptr>>>,
 }
 
 impl<'ctx> Image<'ctx> {
@@ -23,6 +28,31 @@ impl<'ctx> Image<'ctx> {
             context,
             raw,
             functions: Mutex::default(),
+            taken: Mutex::default(),
+        }
+    }
+
+    /// Address and size in bytes of the variable of this name (`cuModuleGetGlobal`).
+    pub(super) fn variable(&self, name: &CStr) -> Result<(CUdeviceptr, usize)> {
+        // SAFETY: the module is loaded as long as the image lives.
+        unsafe { calls::module_get_global(self.context.driver(), self.raw, name) }
+    }
+
+    /// Makes memory of the image the caller's alone, until [`give_back`](Self::give_back); says whether it was nobody's.
+    pub(super) fn take(&self, memory: Range<CUdeviceptr>) -> bool {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let overlaps = |other: &Range<_>| other.start < memory.end && memory.start < other.end;
+        let is_free = !taken.iter().any(overlaps);
+        if is_free {
+            taken.push(memory);
+        }
+        is_free
+    }
+
+    pub(super) fn give_back(&self, memory: &Range<CUdeviceptr>) {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(index) = taken.iter().position(|other| other == memory) {
+            taken.swap_remove(index);
         }
     }
 }

@@ -1,9 +1,10 @@
-//! Kernels: loaded images, typed parameter lists, arguments and launch configurations.
+//! Kernels: loaded images, their variables, typed parameter lists, arguments and launch configurations.
 
 mod args;
 mod attributes;
 mod config;
 mod function;
+mod global;
 mod image;
 mod launch;
 mod module;
@@ -16,6 +17,7 @@ pub use args::{Arg, Args, Length};
 pub use attributes::{CachePreference, Carveout, KernelAttributes};
 pub use config::LaunchConfig;
 pub use function::Kernel;
+pub use global::Global;
 pub use module::{Module, Parameter};
 pub use occupancy::BestBlock;
 pub use params::{

@@ -16,10 +16,10 @@ use std::sync::Arc;
 
 /// Device code, compiled and loaded into a context.
 ///
-/// A [`Kernel`] keeps its module loaded, so the two may be dropped in any order; the module is unloaded with the last of them
+/// A [`Kernel`] and a [`Global`](crate::Global) keep their module loaded, so they may be dropped in any order; the module is unloaded with the last of them
 /// (`cuModuleUnload`).
 pub struct Module<'ctx> {
-    image: Arc<Image<'ctx>>,
+    pub(super) image: Arc<Image<'ctx>>,
 }
 
 /// A parameter as the kernel declares it.

@@ -3,8 +3,8 @@
 use super::attributes::SHARED_BYTES_MAX;
 use super::context::ContextRef;
 use super::machine::{Machine, Outcome, State};
-use super::memory::Place;
-use super::ptx::{Entry, Parameter};
+use super::memory::{Allocation, Place};
+use super::ptx::{Entry, Parameter, Ptx};
 use super::registry::{Handle, Kind, callback};
 use crate::ffi::CUresult;
 use bytemuck::Pod;
@@ -21,6 +21,7 @@ pub(super) type Bodies = HashMap<String, Body>;
 pub(super) struct Module {
     pub(super) context: ContextRef,
     pub(super) entries: Vec<Arc<Entry>>,
+    variables: HashMap<String, Arc<Allocation>>,
     /// The functions that were asked for: one handle for each, however often.
     functions: HashMap<String, Handle>,
 }
@@ -49,6 +50,7 @@ pub(super) struct Shape {
 
 /// A kernel on its way: everything is known when it is launched.
 pub(super) struct Launch {
+    pub(super) module: Handle,
     pub(super) entry: Arc<Entry>,
     pub(super) body: Body,
     pub(super) context: ContextRef,
@@ -80,27 +82,61 @@ pub struct KernelCall<'a> {
 struct Fault(String);
 
 impl State {
-    pub(super) fn add_module(&mut self, context: ContextRef, entries: Vec<Entry>) -> Handle {
+    pub(super) fn add_module(&mut self, context: ContextRef, ptx: Ptx) -> Outcome<Handle> {
+        let mut variables = HashMap::new();
+        for variable in ptx.variables {
+            let made = self.allocate_variable(variable.bytes, context, |bytes| {
+                variable.initialise(bytes);
+            });
+            match made {
+                Ok(made) => drop(variables.insert(variable.name, made)),
+                Err(code) => {
+                    self.free_variables(&variables);
+                    return Err(code);
+                }
+            }
+        }
         let handle = self.new_handle(Kind::Module);
-        let entries = entries.into_iter().map(Arc::new).collect();
         self.modules.insert(
             handle,
             Module {
                 context,
-                entries,
+                entries: ptx.entries.into_iter().map(Arc::new).collect(),
+                variables,
                 functions: HashMap::new(),
             },
         );
-        handle
+        Ok(handle)
     }
 
     pub(super) fn unload(&mut self, module: Handle) -> Outcome {
-        self.modules
+        let found = self
+            .modules
             .remove(&module)
             .ok_or(CUresult::INVALID_HANDLE)?;
         self.functions
             .retain(|_, function| function.module != module);
+        self.free_variables(&found.variables);
         Ok(())
+    }
+
+    fn free_variables(&mut self, variables: &HashMap<String, Arc<Allocation>>) {
+        for variable in variables.values() {
+            self.mark_freed(variable);
+            self.bury(variable);
+        }
+    }
+
+    /// Address and bytes of a variable.
+    pub(super) fn variable_of(&self, module: Handle, name: &str) -> Outcome<(u64, usize)> {
+        let found = self.modules.get(&module).ok_or(CUresult::INVALID_HANDLE)?;
+        match found.variables.get(name) {
+            Some(variable) => Ok((variable.base, variable.bytes)),
+            None if found.entries.iter().any(|entry| entry.name == name) => {
+                Err(CUresult::INVALID_VALUE)
+            }
+            None => Err(CUresult::NOT_FOUND),
+        }
     }
 
     pub(super) fn function_of(&mut self, module: Handle, name: &str) -> Outcome<Handle> {
@@ -117,7 +153,7 @@ impl State {
             context: found.context,
             module,
             entry: Arc::clone(entry),
-            max_dynamic_shared: SHARED_BYTES_MAX,
+            max_dynamic_shared: SHARED_BYTES_MAX - entry.shared_bytes as u32,
             carveout: -1,
             allows_large_clusters: false,
         };
@@ -294,6 +330,32 @@ impl KernelCall<'_> {
         }
     }
 
+    /// A copy of the variable `name` of the kernel's module. That there is none, or that its bytes are no whole number of `T`s, is a
+    /// fault.
+    ///
+    /// ```
+    /// # use scoped_cuda::sim::KernelCall;
+    /// // __constant__ float table[4]; __device__ unsigned calls;
+    /// fn look_up(call: &mut KernelCall<'_>) {
+    ///     let table = call.global::<f32>("table");
+    ///     call.update::<f32>(0, |x| x.iter_mut().for_each(|x| *x = table[*x as usize]));
+    ///     call.update_global::<u32>("calls", |calls| calls[0] += 1);
+    /// }
+    /// ```
+    #[must_use]
+    pub fn global<T: Pod>(&self, name: &str) -> Vec<T> {
+        let place = self.variable::<T>(name);
+        self.load_from(&place, place.remaining() / size_of::<T>())
+    }
+
+    /// Changes the variable `name` of the kernel's module. As [`update`](Self::update), it is no atomic operation among several kernels.
+    pub fn update_global<T: Pod>(&mut self, name: &str, f: impl FnOnce(&mut [T])) {
+        let place = self.variable::<T>(name);
+        let mut values = self.load_from(&place, place.remaining() / size_of::<T>());
+        f(&mut values);
+        self.store_to(&place, &values);
+    }
+
     fn load_from<T: Pod>(&self, place: &Place, n: usize) -> Vec<T> {
         let bytes = n.saturating_mul(size_of::<T>());
         let loaded = place.read(bytes, |bytes| {
@@ -345,6 +407,29 @@ impl KernelCall<'_> {
             ))
         }
         Some(place)
+    }
+
+    fn variable<T: Pod>(&self, name: &str) -> Place {
+        let state = self.machine.lock();
+        let module = state.modules.get(&self.launch.module);
+        let found = module.and_then(|module| module.variables.get(name).map(Arc::clone));
+        drop(state);
+        let Some(allocation) = found else {
+            self.fault(format!(
+                "used the variable `{name}`, which its module does not have"
+            ))
+        };
+        let (element, bytes) = (size_of::<T>(), allocation.bytes);
+        if element == 0 || bytes % element != 0 || allocation.base % align_of::<T>() as u64 != 0 {
+            self.fault(format!(
+                "used the {bytes} bytes of the variable `{name}` as elements of type {}",
+                std::any::type_name::<T>()
+            ));
+        }
+        Place {
+            allocation,
+            offset: 0,
+        }
     }
 
     fn value(&self, index: usize) -> &[u8] {

@@ -113,7 +113,7 @@ pub struct Live {
     pub streams: usize,
     /// Events of active contexts.
     pub events: usize,
-    /// Modules of active contexts.
+    /// Modules of active contexts, with their variables.
     pub modules: usize,
     /// Memory pools.
     pub pools: usize,
@@ -234,7 +234,7 @@ impl Machine {
             state
                 .allocations
                 .values()
-                .filter(|allocation| !allocation.is_freed())
+                .filter(|allocation| !allocation.is_freed() && !allocation.is_variable)
         };
         let on_device = || allocations().filter(|allocation| !allocation.is_pinned());
         Live {

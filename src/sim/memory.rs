@@ -57,8 +57,10 @@ pub(super) struct Allocation {
     pub(super) base: u64,
     pub(super) bytes: usize,
     pub(super) device: usize,
-    /// The context of `cuMemAlloc` memory. Pool memory has none.
+    /// The context of `cuMemAlloc` memory and of a module's variables. Pool memory has none.
     pub(super) owner: Option<ContextRef>,
+    /// It is a module's variable, which nobody frees but by unloading the module.
+    pub(super) is_variable: bool,
     access: Arc<Mutex<BTreeSet<usize>>>,
     usage: Arc<Mutex<Usage>>,
     life: AtomicU8,
@@ -234,10 +236,31 @@ impl State {
     /// Allocates on behalf of a context, at once.
     pub(super) fn allocate_plain(&mut self, bytes: usize, owner: ContextRef) -> Outcome<u64> {
         let device = self.device_of(owner);
-        let allocation =
-            self.allocate(bytes, device, Some(owner), Arc::default(), Arc::default())?;
+        let (access, usage) = Default::default();
+        let allocation = self.allocate(bytes, device, Some(owner), false, access, usage)?;
         allocation.begin();
         Ok(allocation.base)
+    }
+
+    /// Memory for a module's variable, with what `initialise` writes there.
+    pub(super) fn allocate_variable(
+        &mut self,
+        bytes: usize,
+        owner: ContextRef,
+        initialise: impl FnOnce(&mut [u8]),
+    ) -> Outcome<Arc<Allocation>> {
+        let device = self.device_of(owner);
+        let (access, usage) = Default::default();
+        let allocation = self.allocate(bytes, device, Some(owner), true, access, usage)?;
+        allocation.begin();
+        let place = Place {
+            allocation: Arc::clone(&allocation),
+            offset: 0,
+        };
+        place
+            .with(bytes, initialise)
+            .map_err(|_| CUresult::UNKNOWN)?;
+        Ok(allocation)
     }
 
     pub(super) fn pool(&self, handle: Handle) -> Outcome<&Pool> {
@@ -249,7 +272,7 @@ impl State {
         let pool = self.pool(pool)?;
         let (device, access) = (pool.device, Arc::clone(&pool.access));
         let usage = Arc::clone(&pool.usage);
-        self.allocate(bytes, device, None, access, usage)
+        self.allocate(bytes, device, None, false, access, usage)
     }
 
     fn allocate(
@@ -257,6 +280,7 @@ impl State {
         bytes: usize,
         device: usize,
         owner: Option<ContextRef>,
+        is_variable: bool,
         access: Arc<Mutex<BTreeSet<usize>>>,
         usage: Arc<Mutex<Usage>>,
     ) -> Outcome<Arc<Allocation>> {
@@ -295,6 +319,7 @@ impl State {
             bytes,
             device,
             owner,
+            is_variable,
             access,
             usage,
             life: AtomicU8::new(Life::Pending as u8),
@@ -325,6 +350,7 @@ impl State {
             bytes,
             device: self.device_of(owner),
             owner: Some(owner),
+            is_variable: false,
             access: Arc::default(),
             life: AtomicU8::new(Life::Live as u8),
             is_freed: AtomicBool::new(false),
@@ -340,7 +366,7 @@ impl State {
         let found = self
             .allocations
             .get(&address)
-            .filter(|allocation| !allocation.is_freed());
+            .filter(|allocation| !allocation.is_freed() && !allocation.is_variable);
         found.map(Arc::clone).ok_or(CUresult::INVALID_VALUE)
     }
 

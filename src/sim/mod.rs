@@ -11,7 +11,7 @@
 //!   one. Where the real one crashes or is undefined, this one returns an error and keeps a sentence in
 //!   [`violations`](Machine::violations).
 //! - **Kernels are host functions**, registered under the name of a PTX entry with [`Machine::kernel`]. Of the PTX only
-//!   entry names and parameter lists are read.
+//!   entry names, parameter lists and variables are read.
 //!
 //! Each machine has a range of device ordinals of its own, so that tests which run side by side in one process do not
 //! meet. As on real hardware, a thread has one context stack, whatever machines its contexts belong to.

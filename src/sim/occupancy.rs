@@ -1,8 +1,8 @@
 //! What of a kernel fits a device: an H200's answers.
 
 use super::attributes::{
-    BLOCK_MAX, BLOCK_THREADS_MAX, GRID_MAX, MULTIPROCESSORS, SHARED_BYTES_OPTIN,
-    SHARED_BYTES_RESERVED, SHARED_BYTES_TOTAL, THREADS_TOTAL, WARP,
+    BLOCK_MAX, BLOCK_THREADS_MAX, GRID_MAX, MULTIPROCESSORS, SHARED_BYTES_RESERVED,
+    SHARED_BYTES_TOTAL, THREADS_TOTAL, WARP,
 };
 use super::kernel::{Function, Shape};
 use super::machine::Outcome;
@@ -38,10 +38,15 @@ pub(super) fn active_blocks(function: &Function, threads: u64, shared_bytes: u64
     }
     let threads = threads.next_multiple_of(u64::from(WARP));
     let by_threads = u64::from(THREADS_TOTAL) / threads;
-    let by_shared =
-        u64::from(SHARED_BYTES_TOTAL) / (shared_bytes + u64::from(SHARED_BYTES_RESERVED));
+    let each = shared_bytes + fixed_shared(function);
+    let by_shared = u64::from(SHARED_BYTES_TOTAL) / each;
     let blocks = by_threads.min(by_shared).min(u64::from(BLOCKS_AT_ONCE));
     u32::try_from(blocks).unwrap_or(0)
+}
+
+/// What a block costs of shared memory beside its dynamic one, in bytes.
+fn fixed_shared(function: &Function) -> u64 {
+    function.entry.shared_bytes as u64 + u64::from(SHARED_BYTES_RESERVED)
 }
 
 /// The most dynamic shared memory of a block when a multiprocessor runs `blocks` of them at once.
@@ -49,9 +54,8 @@ pub(super) fn available_shared(function: &Function, blocks: u32, threads: u64) -
     if blocks == 0 || active_blocks(function, threads, 0) < blocks {
         return 0;
     }
-    let each = (SHARED_BYTES_TOTAL / blocks).saturating_sub(SHARED_BYTES_RESERVED);
-    each.min(function.max_dynamic_shared)
-        .min(SHARED_BYTES_OPTIN) as usize
+    let each = u64::from(SHARED_BYTES_TOTAL / blocks).saturating_sub(fixed_shared(function));
+    each.min(u64::from(function.max_dynamic_shared)) as usize
 }
 
 /// How many clusters of a launch the device runs at once. (A real one has fewer when clusters are large: they do not straddle the

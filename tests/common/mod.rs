@@ -117,6 +117,28 @@ pub(crate) fn register(driver: Driver) {
     machine.kernel("spin", |call| {
         std::thread::sleep(Duration::from_nanos(call.scalar::<u64>(0) / 5));
     });
+    machine.kernel("weigh", |call| {
+        let (n, weights) = (
+            call.scalar::<u32>(1) as usize,
+            call.global::<f32>("weights"),
+        );
+        call.update::<f32>(0, |x| {
+            let pairs = x[..n].iter_mut().zip(weights.iter().cycle());
+            pairs.for_each(|(x, weight)| *x *= weight);
+        });
+    });
+    machine.kernel("count", |call| {
+        let threads = call.threads() as u32;
+        call.update_global::<u32>("counter", |counter| counter[0] += threads);
+    });
+    machine.kernel("tally", |call| {
+        let value = call.scalar::<f64>(0);
+        call.update_global::<f64>("moments", |moments| {
+            moments[0] += 1.0;
+            moments[1] += value;
+            moments[2] += value * value;
+        });
+    });
     machine.kernel("fault", |call| call.update::<u32>(0, |x| x[1 << 20] = 1));
 }
 

@@ -16,6 +16,7 @@ mod rig;
 mod contexts;
 mod crashes;
 mod current;
+mod globals;
 mod host;
 mod kernels;
 mod loading;

@@ -6,6 +6,7 @@
 mod common;
 
 mod devices;
+mod globals;
 mod host;
 mod kernels;
 mod memory;
@@ -27,7 +28,7 @@ type Program = fn(Driver) -> Result<()>;
 const ON_PURPOSE: &str = "on purpose";
 
 /// The programs by area, each with its name. Each operation of the crate is in one of them.
-const AREAS: [&[(&str, Program)]; 8] = [
+const AREAS: [&[(&str, Program)]; 9] = [
     devices::PROGRAMS,
     peers::PROGRAMS,
     memory::PROGRAMS,
@@ -35,6 +36,7 @@ const AREAS: [&[(&str, Program)]; 8] = [
     rows::PROGRAMS,
     streams::PROGRAMS,
     kernels::PROGRAMS,
+    globals::PROGRAMS,
     pending::PROGRAMS,
 ];
 

@@ -58,3 +58,20 @@ pub(crate) unsafe fn module_get_function(
     })?;
     Ok(function)
 }
+
+/// Address and size in bytes of a variable.
+///
+/// # Safety
+/// `module` is live. So is the variable, as long as the module is.
+pub(crate) unsafe fn module_get_global(
+    driver: Driver,
+    module: CUmodule,
+    name: &CStr,
+) -> Result<(CUdeviceptr, usize)> {
+    let (mut address, mut bytes) = (0, 0);
+    driver.call("cuModuleGetGlobal", |s| {
+        // SAFETY: the caller's promise; the name is NUL-terminated and the out-pointers valid for the call.
+        unsafe { (s.cuModuleGetGlobal)(&raw mut address, &raw mut bytes, module, name.as_ptr()) }
+    })?;
+    Ok((address, bytes))
+}

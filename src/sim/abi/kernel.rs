@@ -34,6 +34,7 @@ pub(super) unsafe extern "C" fn cuFuncGetAttribute(
             CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK => {
                 occupancy::max_threads(&function.entry) as c_int
             }
+            CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES => function.entry.shared_bytes as c_int,
             CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES => 16,
             CU_FUNC_ATTRIBUTE_NUM_REGS => occupancy::REGISTERS as c_int,
             CU_FUNC_ATTRIBUTE_PTX_VERSION | CU_FUNC_ATTRIBUTE_BINARY_VERSION => 90,
@@ -61,7 +62,8 @@ pub(super) unsafe extern "C" fn cuFuncSetAttribute(
             let function = state.function_mut(function)?;
             match attribute {
                 CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-                    if (0..=SHARED_BYTES_OPTIN as c_int).contains(&value) =>
+                    if (0..=SHARED_BYTES_OPTIN as c_int - function.entry.shared_bytes as c_int)
+                        .contains(&value) =>
                 {
                     function.max_dynamic_shared = value.unsigned_abs();
                 }
@@ -231,7 +233,7 @@ unsafe fn launch(
     parameters: *mut *mut c_void,
 ) -> Outcome {
     let found = state.function(function)?;
-    let (own, entry) = (found.context, Arc::clone(&found.entry));
+    let (own, module, entry) = (found.context, found.module, Arc::clone(&found.entry));
     state.live(own)?;
     let stream = state.stream(stream)?;
     let (context, device) = state.home(stream)?;
@@ -249,6 +251,7 @@ unsafe fn launch(
         return Err(CUresult::NOT_SUPPORTED);
     };
     let launch = Launch {
+        module,
         entry,
         body,
         context,

@@ -71,7 +71,7 @@ entry_points! {
         cuEventCreate cuEventDestroy cuEventRecord cuEventQuery cuEventSynchronize cuEventElapsedTime cuLaunchHostFunc
         cuMemHostAlloc cuMemFreeHost cuMemHostGetDevicePointer cuMemHostRegister cuMemHostUnregister
         cuMemAllocManaged cuMemFree
-        cuModuleLoadDataEx cuModuleUnload cuModuleGetFunction cuFuncGetAttribute cuFuncSetAttribute
+        cuModuleLoadDataEx cuModuleUnload cuModuleGetFunction cuModuleGetGlobal cuFuncGetAttribute cuFuncSetAttribute
         cuFuncSetCacheConfig cuLaunchKernelEx
         cuOccupancyMaxActiveBlocksPerMultiprocessor cuOccupancyAvailableDynamicSMemPerBlock
         cuOccupancyMaxPotentialClusterSize cuOccupancyMaxActiveClusters

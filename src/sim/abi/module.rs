@@ -5,7 +5,7 @@
 
 use super::{Out, call};
 use crate::ffi::*;
-use crate::sim::ptx::{self, Refusal};
+use crate::sim::ptx::{self, Ptx, Refusal};
 use crate::sim::registry::{Handle, Named};
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr;
@@ -33,16 +33,17 @@ pub(super) unsafe extern "C" fn cuModuleLoadDataEx(
             }
             // SAFETY: an image that is not a binary ends with a NUL; a binary has one in its header.
             let text = unsafe { CStr::from_ptr(image.cast()) };
-            let parsed = ptx::parse(text.to_bytes(), newest_ptx(machine.simulation().version));
+            let parsed = ptx::parse(text.to_bytes(), newest_ptx(machine.simulation().version))
+                .and_then(Ptx::resolved);
             let log = parsed.as_ref().err().map_or("", Refusal::log);
             // SAFETY: the caller passes `count` options and values, and a log buffer of the size that it gives.
             unsafe { write_log(log, count as usize, options, values) };
-            let entries = parsed.map_err(|refusal| match refusal {
+            let ptx = parsed.map_err(|refusal| match refusal {
                 Refusal::NotPtx => CUresult::INVALID_IMAGE,
                 Refusal::TooNew { .. } => CUresult::UNSUPPORTED_PTX_VERSION,
                 Refusal::Wrong { .. } => CUresult::INVALID_PTX,
             })?;
-            let made = state.add_module(context, entries);
+            let made = state.add_module(context, ptx)?;
             module.set(CUmodule::from_ptr(made.as_ptr()))
         },
     )
@@ -140,4 +141,31 @@ pub(super) unsafe extern "C" fn cuModuleGetFunction(
             found.map(drop)
         },
     )
+}
+
+pub(super) unsafe extern "C" fn cuModuleGetGlobal(
+    address: *mut CUdeviceptr,
+    bytes: *mut usize,
+    module: CUmodule,
+    name: *const c_char,
+) -> CUresult {
+    // SAFETY: null or valid for the call.
+    let address = unsafe { Out::new(address) };
+    // SAFETY: null or valid for the call.
+    let bytes = unsafe { Out::new(bytes) };
+    let module = module_handle(module);
+    call("cuModuleGetGlobal", Named::Handle(module), |_, state| {
+        if name.is_null() {
+            return Err(CUresult::INVALID_VALUE);
+        }
+        // SAFETY: the caller passes a string that ends with a NUL.
+        let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
+        if name.is_empty() {
+            return Err(CUresult::INVALID_VALUE);
+        }
+        let found = state.variable_of(module, &name)?;
+        // The caller may not want to know both.
+        address.map_or(Ok(()), |address| address.set(found.0))?;
+        bytes.map_or(Ok(()), |bytes| bytes.set(found.1))
+    })
 }

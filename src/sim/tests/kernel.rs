@@ -84,3 +84,56 @@ fn a_kernel_needs_a_body_and_a_module_ptx() {
         CUresult::INVALID_HANDLE
     );
 }
+
+#[test]
+fn the_variables_of_a_module_come_and_go_with_it() {
+    let program = program(Simulation {
+        memory: 1000,
+        ..Simulation::default()
+    });
+    let context = program.retain(0);
+    let header = ".version 8.0\n.target sm_90\n.address_size 64\n";
+    let free = || {
+        let (mut free, mut total) = (0, 0);
+        program.within(context, || {
+            ok(cu!(program, cuMemGetInfo, &raw mut free, &raw mut total))
+        });
+        (free, program.machine.live().allocations)
+    };
+    let text = format!("{header}.global .b8 a[600]; .const .u32 b = 5;");
+    let module = program.load(context, &text).unwrap();
+    assert_eq!(free(), (396, 0));
+    let refused = program.load(context, &text).unwrap_err().0;
+    assert_eq!(refused, CUresult::OUT_OF_MEMORY);
+    let huge = format!("{header}.global .b8 small; .global .b8 huge[9223372036854775807];");
+    let refused = program.load(context, &huge).unwrap_err().0;
+    assert_eq!(refused, CUresult::OUT_OF_MEMORY);
+    assert_eq!(free(), (396, 0), "a failed load leaves nothing");
+    let (mut address, stream) = (0, program.stream(context));
+    let find = |address| {
+        cu!(
+            program,
+            cuModuleGetGlobal,
+            address,
+            ptr::null_mut(),
+            module,
+            c"b".as_ptr()
+        )
+    };
+    ok(find(&raw mut address));
+    assert_eq!(program.read(address, stream), 5_u32.to_ne_bytes());
+    let code = cu!(program, cuMemFreeAsync, address, stream);
+    assert_eq!(code, CUresult::INVALID_VALUE);
+    ok(cu!(program, cuModuleUnload, module));
+    assert_eq!(free(), (1000, 0));
+    assert_eq!(find(&raw mut address), CUresult::INVALID_HANDLE);
+    program.load(context, &text).unwrap();
+    ok(cu!(program, cuStreamDestroy, stream));
+    ok(program.release(0));
+    assert_eq!(program.machine.live(), Live::default());
+    let again = program.retain(0);
+    assert!(
+        program.load(again, &text).is_ok(),
+        "the context took them along"
+    );
+}

@@ -1,0 +1,233 @@
+//! Words, strings and marks of a PTX text, and what is said when they are wrong.
+
+use super::{Parsed, Refusal};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Token<'a> {
+    Word(&'a [u8]),
+    Text(&'a [u8]),
+    Mark(u8),
+    End,
+}
+
+impl<'a> Token<'a> {
+    pub(super) fn text(self) -> &'a [u8] {
+        match self {
+            Self::Word(text) | Self::Text(text) => text,
+            Self::Mark(b'{') => b"{",
+            Self::Mark(b'}') => b"}",
+            Self::Mark(_) => b"a mark",
+            Self::End => b"",
+        }
+    }
+}
+
+/// Reads a text from its beginning to its end. What it knows of the language is in the files of its parts.
+pub(super) struct Parser<'a> {
+    text: &'a [u8],
+    position: usize,
+    line: usize,
+}
+
+impl<'a> Parser<'a> {
+    pub(super) fn new(text: &'a [u8]) -> Self {
+        Self {
+            text,
+            position: 0,
+            line: 1,
+        }
+    }
+
+    fn rest(&self) -> &'a [u8] {
+        self.text.get(self.position..).unwrap_or_default()
+    }
+
+    fn advance(&mut self, bytes: usize) {
+        let passed = &self.rest()[..bytes.min(self.rest().len())];
+        self.line += passed.iter().filter(|&&byte| byte == b'\n').count();
+        self.position += passed.len();
+    }
+
+    pub(super) fn next(&mut self) -> Parsed<Token<'a>> {
+        self.skip_blank()?;
+        let rest = self.rest();
+        let Some(&first) = rest.first() else {
+            return Ok(Token::End);
+        };
+        let token = if is_word(first) {
+            let end = rest
+                .iter()
+                .position(|&byte| !is_word(byte))
+                .unwrap_or(rest.len());
+            Token::Word(&rest[..end])
+        } else if first == b'"' {
+            let end = rest[1..]
+                .iter()
+                .position(|&byte| byte == b'"')
+                .ok_or_else(|| self.wrong(b"\""))?;
+            Token::Text(&rest[..end + 2])
+        } else {
+            Token::Mark(first)
+        };
+        self.advance(match token {
+            Token::Word(text) | Token::Text(text) => text.len(),
+            Token::Mark(_) | Token::End => 1,
+        });
+        Ok(token)
+    }
+
+    pub(super) fn peek(&mut self) -> Parsed<Token<'a>> {
+        let before = (self.position, self.line);
+        let token = self.next();
+        (self.position, self.line) = before;
+        token
+    }
+
+    fn skip_blank(&mut self) -> Parsed<()> {
+        loop {
+            let rest = self.rest();
+            let blank = rest
+                .iter()
+                .position(|byte| !byte.is_ascii_whitespace())
+                .unwrap_or(rest.len());
+            self.advance(blank);
+            let rest = self.rest();
+            if rest.starts_with(b"//") {
+                self.advance(
+                    rest.iter()
+                        .position(|&byte| byte == b'\n')
+                        .unwrap_or(rest.len()),
+                );
+            } else if rest.starts_with(b"/*") {
+                let end = rest[2..]
+                    .windows(2)
+                    .position(|pair| pair == b"*/")
+                    .ok_or_else(|| self.wrong(b"/*"))?;
+                self.advance(end + 4);
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    pub(super) fn word(&mut self) -> Parsed<&'a [u8]> {
+        match self.next()? {
+            Token::Word(word) => Ok(word),
+            token => Err(self.wrong(token.text())),
+        }
+    }
+
+    /// What something of the program is called.
+    pub(super) fn name(&mut self) -> Parsed<&'a [u8]> {
+        let word = self.word()?;
+        match word.first() {
+            Some(first) if *first != b'.' && !first.is_ascii_digit() => Ok(word),
+            _ => Err(self.wrong(word)),
+        }
+    }
+
+    pub(super) fn number(&mut self) -> Parsed<usize> {
+        let word = self.word()?;
+        number(word).ok_or_else(|| self.wrong(word))
+    }
+
+    pub(super) fn accept(&mut self, mark: u8) -> Parsed<bool> {
+        let is_there = self.peek()? == Token::Mark(mark);
+        if is_there {
+            self.next()?;
+        }
+        Ok(is_there)
+    }
+
+    pub(super) fn expect(&mut self, mark: u8) -> Parsed<()> {
+        match self.next()? {
+            Token::Mark(found) if found == mark => Ok(()),
+            token => Err(self.wrong(token.text())),
+        }
+    }
+
+    /// Words or strings with commas between.
+    pub(super) fn list(&mut self) -> Parsed<()> {
+        loop {
+            match self.next()? {
+                Token::Word(_) | Token::Text(_) => {}
+                token => return Err(self.wrong(token.text())),
+            }
+            if !self.accept(b',')? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// What follows a directive, to its semicolon or the end of its block.
+    pub(super) fn statement(&mut self) -> Parsed<()> {
+        let mut is_initializer = false;
+        loop {
+            match self.next()? {
+                Token::Mark(b';') => return Ok(()),
+                Token::Mark(b'=') => is_initializer = true,
+                Token::Mark(b'{') => {
+                    self.block()?;
+                    if !is_initializer {
+                        return Ok(());
+                    }
+                }
+                Token::End | Token::Mark(b'}') => return Err(self.wrong(b"")),
+                _ => {}
+            }
+        }
+    }
+
+    /// The rest of a block whose brace was read.
+    pub(super) fn block(&mut self) -> Parsed<()> {
+        let mut depth = 1_usize;
+        while depth > 0 {
+            match self.next()? {
+                Token::Mark(b'{') => depth += 1,
+                Token::Mark(b'}') => depth -= 1,
+                Token::End => return Err(self.wrong(b"")),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn wrong(&self, near: &[u8]) -> Refusal {
+        self.refuse(&format!(
+            "Parsing error near '{}': syntax error",
+            lossy(near)
+        ))
+    }
+
+    pub(super) fn refuse(&self, what: &str) -> Refusal {
+        let what = self.at_line(what);
+        Refusal::Wrong {
+            log: format!("{what}\nptxas fatal   : Ptx assembly aborted due to errors"),
+        }
+    }
+
+    /// In the words of ptxas.
+    pub(super) fn at_line(&self, what: &str) -> String {
+        format!(
+            "ptxas application ptx input, line {}; fatal   : {what}",
+            self.line
+        )
+    }
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'$' | b'%' | b'@')
+}
+
+pub(super) fn number(word: &[u8]) -> Option<usize> {
+    let text = std::str::from_utf8(word).ok()?;
+    let text = text.trim_end_matches(['u', 'U']);
+    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => usize::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+pub(super) fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(&bytes[..bytes.len().min(80)]).into_owned()
+}
