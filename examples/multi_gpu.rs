@@ -1,147 +1,300 @@
-//! One problem on two devices that exchange their edges, and what the way between them carries: `cargo run --example multi_gpu`.
+//! One problem on all devices of the machine, which exchange their edges, and what the ways between them carry:
+//! `cargo run --example multi_gpu`.
 //!
-//! Two contexts that exchange memory are in one frame: one `with_device` inside the other, and a [`Transfer`] for each direction. The
-//! example uses the first two devices; on a machine with one, two scopes of that one. (Devices that share nothing but host data, any
-//! number of them, are a thread each with its own `with_device`; `nccl_allreduce` does that.)
+//! Each context has a name of its own, the lifetime in `Context<'ctx>`, and here only the running program knows how many there are. A
+//! program cannot write down that many names, but a function that is given one, opens the next device and calls itself with the name it
+//! got there meets them all: that is [`open`]. At each level two names are known, that of the device and that of its left neighbour, and
+//! these are the two that a [`Transfer`] between neighbours needs. The devices further left are behind a [`Row`], a trait object that
+//! keeps the name of its last device and forgets the others.
 //!
-//! Uses the real driver when the machine has one with a device, else the simulated one, and says which.
+//! On a machine with one device, two scopes of that one exchange their edges. Uses the real driver when the machine has one with a
+//! device, else the simulated one, and says which.
 
 #![allow(unsafe_code)] // launches a kernel, and measures the driver's own copy beside the crate's
 
 use scoped_cuda::ffi::CUresult;
-use scoped_cuda::sim::Simulation;
+use scoped_cuda::sim::{Peers, Simulation};
 use scoped_cuda::{
-    Buffer, Context, Driver, Error, In, LaunchConfig, Out, Result, Stream, Transfer, scope,
+    Buffer, Context, Driver, Error, In, Kernel, LaunchConfig, Ordered, Out, Result, Scope,
+    ScopedStream, SliceMut, Stream, Transfer, scope,
 };
 use std::mem::swap;
 use std::time::{Duration, Instant};
 
 const PTX: &str = include_str!("smooth.ptx");
-/// Points on each device.
-const HALF: usize = 100_000;
+/// Points on all devices together.
+const POINTS: usize = 300_007;
 const STEPS: usize = 40;
 /// Copies of each kind that are measured.
 const ROUNDS: usize = 20;
 
 fn main() -> Result<()> {
     let driver = real_driver().map_or_else(simulated_driver, Ok)?;
-    let second = match driver.device_count()? {
-        1 => {
-            println!(
-                "one device: both halves are on it, in two scopes, and what is copied stays inside it"
-            );
-            0
-        }
-        2 => 1,
-        count => {
-            println!("{count} devices: using the first two");
-            1
-        }
-    };
-    driver.with_device(0, |a| driver.with_device(second, |b| on_two(a, b)))
-}
-
-fn on_two<'a, 'b>(a: Context<'a>, b: Context<'b>) -> Result<()> {
-    for device in [a.device(), b.device()] {
+    for device in driver.devices()? {
         println!("device {}: {}", device.ordinal(), device.name()?);
     }
-    let points: Vec<f32> = (0..2 * HALF).map(|i| (i * 7 % 1000) as f32).collect();
+    let devices: Vec<u32> = match driver.device_count()? {
+        1 => {
+            println!("one device: two scopes of it, and what is copied stays inside it");
+            vec![0, 0]
+        }
+        count => (0..count).collect(),
+    };
+
+    let points: Vec<f32> = (0..POINTS).map(|i| (i * 7 % 1000) as f32).collect();
     let expected = on_the_host(&points);
-    let bytes = match a.driver().is_simulated() {
+    let ways: [(&str, Way); 2] = [
+        ("staged", |from, to| Transfer::staged(from, to)),
+        ("direct where it can be", |from, to| from.transfer_to(to)),
+    ];
+    for (name, way) in ways {
+        let (smoothed, time) = smooth(driver, &devices, &points, way)?;
+        assert!(
+            smoothed == expected,
+            "{name}: other points than on the host"
+        );
+        println!(
+            "{POINTS} points on {} devices, {STEPS} steps with their edges exchanged, {name}: as on the host, bit for bit, in {time:.2?}",
+            devices.len()
+        );
+    }
+
+    let bytes: u32 = match driver.is_simulated() {
         true => 1 << 20,
         false => 256 << 20,
     };
-    let data: Vec<u32> = (0..bytes as u32 / 4)
+    let data: Vec<u32> = (0..bytes / 4)
         .map(|i| i.wrapping_mul(2_654_435_761))
         .collect();
-
-    let run = |there: Transfer<'a, 'b>, back: Transfer<'b, 'a>| {
-        let way = if there.is_direct() {
-            "direct"
-        } else {
-            "staged"
-        };
-        let start = Instant::now();
-        assert_eq!(smooth(a, b, there, back, &points)?, expected);
-        println!(
-            "\n{way}: {} points, {STEPS} steps with their edges exchanged: as on the host, bit for bit, in {:.2?}",
-            points.len(),
-            start.elapsed()
-        );
-        println!(
-            "{:>11} MiB   Transfer::copy   cuMemcpyPeerAsync   ratio",
-            bytes >> 20
-        );
-        measure(there, a, b, &data)?;
-        measure(back, b, a, &data)
-    };
-    // Staged first: once a direct token has made memory reachable, the driver uses that for every copy.
-    run(Transfer::staged(a, b)?, Transfer::staged(b, a)?)?;
-    match (Transfer::direct(a, b), Transfer::direct(b, a)) {
-        (Ok(there), Ok(back)) => run(there, back)?,
-        (Err(Error::PeerUnsupported { .. }), _) | (_, Err(Error::PeerUnsupported { .. })) => {
-            println!("\nno direct access between these devices in both directions: staged only");
+    println!(
+        "\n{:>14} MiB          Transfer::copy   cuMemcpyPeerAsync   ratio",
+        bytes >> 20
+    );
+    for (i, &first) in devices.iter().enumerate() {
+        // Of many devices only the neighbours.
+        let others = if devices.len() <= 4 { devices.len() } else { 2 };
+        for &second in devices[i + 1..].iter().take(others) {
+            driver.with_two_devices([first, second], |a, b| compare(a, b, &data))?;
         }
-        (there, back) => there.and(back.map(drop))?,
     }
-    if a.driver().is_simulated() {
-        println!("\n(simulated devices: the speeds say nothing)");
+    if driver.is_simulated() {
+        println!("(simulated devices: the speeds say nothing)");
     }
     Ok(())
 }
 
-/// Each point becomes a mean of itself and its neighbours, [`STEPS`] times; left of the first and right of the last there is 0.
-fn smooth<'a, 'b>(
-    a: Context<'a>,
-    b: Context<'b>,
-    there: Transfer<'a, 'b>,
-    back: Transfer<'b, 'a>,
-    points: &[f32],
-) -> Result<Vec<f32>> {
-    // A half with one cell more at each end: the neighbour's edge, or the 0 outside.
-    let padded = |half: &[f32], left, right| [&[left], half, &[right]].concat();
-    let (left, right) = points.split_at(HALF);
-    let (left, right) = (
-        padded(left, 0.0, right[0]),
-        padded(right, left[HALF - 1], 0.0),
-    );
-    let (mut now_a, mut next_a) = (a.upload(&left)?, a.upload(&left)?);
-    let (mut now_b, mut next_b) = (b.upload(&right)?, b.upload(&right)?);
-    // A kernel belongs to its context.
-    let smooth_a = a
-        .load_ptx(PTX)?
-        .kernel::<(In<f32>, Out<f32>, u32)>("smooth")?;
-    let smooth_b = b
-        .load_ptx(PTX)?
-        .kernel::<(In<f32>, Out<f32>, u32)>("smooth")?;
-    let (stream_a, stream_b) = (a.stream()?, b.stream()?);
-    let (config, n) = (LaunchConfig::for_elements(HALF), HALF as u32);
+/// Makes a token for two contexts.
+type Way = for<'a, 'b> fn(Context<'a>, Context<'b>) -> Result<Transfer<'a, 'b>>;
+/// The kernel: each of n points becomes a mean of itself and its neighbours.
+type Smooth = (In<f32>, Out<f32>, u32);
 
+/// Smooths `points` [`STEPS`] times, in equal parts on `devices`; left of the first and right of the last there is 0. Says how long the
+/// steps took.
+fn smooth(
+    driver: Driver,
+    devices: &[u32],
+    points: &[f32],
+    way: Way,
+) -> Result<(Vec<f32>, Duration)> {
+    let parts = points.chunks(points.len().div_ceil(devices.len()));
+    let parts: Vec<_> = devices.iter().copied().zip(parts).collect();
+    let (&(ordinal, first), rest) = parts.split_first().expect("there are devices");
+    driver.with_device(ordinal, |ctx| {
+        open(driver, &mut Part::new(ctx, first)?, rest, way)
+    })
+}
+
+/// Opens the first device of `rest` and puts it at the right end of `row`; with that row does the same for the others. When all devices
+/// are open, in one frame inside the other, takes the steps.
+fn open<'left>(
+    driver: Driver,
+    row: &mut dyn Row<'left>,
+    rest: &[(u32, &[f32])],
+    way: Way,
+) -> Result<(Vec<f32>, Duration)> {
+    let Some((&(ordinal, points), rest)) = rest.split_first() else {
+        return take_steps(row);
+    };
+    driver.with_device(ordinal, |here| {
+        let left = row.context();
+        let mut longer = Joined {
+            row,
+            part: Part::new(here, points)?,
+            to_right: way(left, here)?,
+            to_left: way(here, left)?,
+        };
+        open(driver, &mut longer, rest, way)
+    })
+}
+
+/// One scope with the streams of all devices in it: the devices work at the same time, and wait for their neighbours' edges alone.
+fn take_steps<'last>(row: &mut dyn Row<'last>) -> Result<(Vec<f32>, Duration)> {
+    let start = Instant::now();
     scope(|scope| {
-        scope.on(&stream_a, |on_a| {
-            scope.on(&stream_b, |on_b| {
-                let (mut now_a, mut next_a) = (on_a.lend(&mut now_a), on_a.lend(&mut next_a));
-                let (mut now_b, mut next_b) = (on_b.lend(&mut now_b), on_b.lend(&mut next_b));
-                for _ in 0..STEPS {
-                    // SAFETY: `smooth` reads the n + 2 elements of the first argument, and writes n of the n + 2 of the second.
-                    unsafe { on_a.launch(&smooth_a, config, (&now_a, &mut next_a, n)) }?;
-                    // SAFETY: as above.
-                    unsafe { on_b.launch(&smooth_b, config, (&now_b, &mut next_b, n)) }?;
-                    let (edge, mut halo) = (next_a.slice(HALF..HALF + 1)?, next_b.slice_mut(..1)?);
-                    there.enqueue(on_a, &edge, on_b, &mut halo)?;
-                    let (edge, mut halo) = (next_b.slice(1..2)?, next_a.slice_mut(HALF + 1..)?);
-                    back.enqueue(on_b, &edge, on_a, &mut halo)?;
-                    swap(&mut now_a, &mut next_a);
-                    swap(&mut now_b, &mut next_b);
-                }
-                Ok(())
-            })
-        })
+        row.lend(
+            scope,
+            Box::new(|mut last, step| (0..STEPS).try_for_each(|_| step(&mut last))),
+        )
     })?;
+    let time = start.elapsed();
     // The handles were swapped, not the buffers: after an even number of steps the result is where it began.
     const { assert!(STEPS % 2 == 0) };
-    let half = |cells: Vec<f32>| cells[1..=HALF].to_vec();
-    Ok([half(now_a.to_vec()?), half(now_b.to_vec()?)].concat())
+    Ok((row.points()?, time))
+}
+
+/// Neighbouring devices, the last of which has the name `'last`: a [`Part`], or [`Joined`], a row with one more.
+trait Row<'last> {
+    /// The last device's context.
+    fn context(&self) -> Context<'last>;
+
+    /// Lends all memory to the scope, and calls `f` with that of the last device and with a [`Step`] of the row.
+    fn lend<'scope>(
+        &'scope mut self,
+        scope: &Scope<'scope>,
+        f: Inside<'_, 'scope, 'last>,
+    ) -> Result<()>
+    where
+        'last: 'scope;
+
+    /// The points of all devices.
+    fn points(&self) -> Result<Vec<f32>>;
+}
+
+/// What is done with a row in a scope.
+type Inside<'a, 'scope, 'last> = Box<
+    dyn for<'s> FnOnce(Lent<'s, 'scope, 'last>, Step<'_, 's, 'scope, 'last>) -> Result<()> + 'a,
+>;
+
+/// Enqueues a step of a whole row. The last device's memory is not in it, but an argument, because the next device exchanges edges with it
+/// too.
+type Step<'a, 's, 'scope, 'last> = &'a mut dyn FnMut(&mut Lent<'s, 'scope, 'last>) -> Result<()>;
+
+/// What one device has: its points, with one cell more at each end for the neighbour's edge (or the 0 outside), twice.
+struct Part<'ctx> {
+    stream: Stream<'ctx>,
+    kernel: Kernel<'ctx, Smooth>,
+    now: Buffer<'ctx, f32>,
+    next: Buffer<'ctx, f32>,
+}
+
+/// A part in a scope.
+struct Lent<'s, 'scope, 'ctx> {
+    stream: ScopedStream<'s, 'scope, 'ctx>,
+    kernel: &'scope Kernel<'ctx, Smooth>,
+    now: Ordered<'s, SliceMut<'scope, 'ctx, f32>>,
+    next: Ordered<'s, SliceMut<'scope, 'ctx, f32>>,
+}
+
+/// A row and one more device to its right, with the tokens for the two that meet there.
+struct Joined<'row, 'left, 'here> {
+    row: &'row mut dyn Row<'left>,
+    part: Part<'here>,
+    to_right: Transfer<'left, 'here>,
+    to_left: Transfer<'here, 'left>,
+}
+
+impl<'ctx> Part<'ctx> {
+    fn new(ctx: Context<'ctx>, points: &[f32]) -> Result<Self> {
+        let cells = [&[0.0], points, &[0.0]].concat();
+        Ok(Self {
+            stream: ctx.stream()?,
+            kernel: ctx.load_ptx(PTX)?.kernel("smooth")?,
+            now: ctx.upload(&cells)?,
+            next: ctx.zeros(cells.len())?,
+        })
+    }
+
+    fn lend_part<'scope>(
+        &'scope mut self,
+        scope: &Scope<'scope>,
+        f: impl for<'s> FnOnce(Lent<'s, 'scope, 'ctx>) -> Result<()>,
+    ) -> Result<()> {
+        scope.on(&self.stream, |stream| {
+            f(Lent {
+                stream,
+                kernel: &self.kernel,
+                now: stream.lend(&mut self.now),
+                next: stream.lend(&mut self.next),
+            })
+        })
+    }
+}
+
+impl Lent<'_, '_, '_> {
+    /// Number of points: of the cells without the one at each end.
+    fn len(&self) -> usize {
+        self.now.len() - 2
+    }
+
+    fn step(&mut self) -> Result<()> {
+        let (n, config) = (self.len() as u32, LaunchConfig::for_elements(self.len()));
+        let arguments = (&self.now, &mut self.next, n);
+        // SAFETY: `smooth` reads the n + 2 elements of the first argument, and writes n of the n + 2 of the second.
+        unsafe { self.stream.launch(self.kernel, config, arguments) }?;
+        swap(&mut self.now, &mut self.next);
+        Ok(())
+    }
+}
+
+/// A row of one device.
+impl<'ctx> Row<'ctx> for Part<'ctx> {
+    fn context(&self) -> Context<'ctx> {
+        self.stream.context()
+    }
+
+    fn lend<'scope>(
+        &'scope mut self,
+        scope: &Scope<'scope>,
+        f: Inside<'_, 'scope, 'ctx>,
+    ) -> Result<()>
+    where
+        'ctx: 'scope,
+    {
+        self.lend_part(scope, |part| f(part, &mut |part| part.step()))
+    }
+
+    fn points(&self) -> Result<Vec<f32>> {
+        self.now.slice(1..self.now.len() - 1)?.to_vec()
+    }
+}
+
+impl<'left, 'here> Row<'here> for Joined<'_, 'left, 'here> {
+    fn context(&self) -> Context<'here> {
+        self.part.context()
+    }
+
+    fn lend<'scope>(
+        &'scope mut self,
+        scope: &Scope<'scope>,
+        f: Inside<'_, 'scope, 'here>,
+    ) -> Result<()>
+    where
+        'here: 'scope,
+    {
+        let (part, to_right, to_left) = (&mut self.part, self.to_right, self.to_left);
+        self.row.lend(
+            scope,
+            Box::new(move |mut left, step_left| {
+                part.lend_part(scope, |here| {
+                    f(here, &mut |here| {
+                        let n = left.len();
+                        let (edge, mut halo) = (left.now.slice(n..=n)?, here.now.slice_mut(..1)?);
+                        to_right.enqueue(left.stream, &edge, here.stream, &mut halo)?;
+                        let (edge, mut halo) =
+                            (here.now.slice(1..2)?, left.now.slice_mut(n + 1..)?);
+                        to_left.enqueue(here.stream, &edge, left.stream, &mut halo)?;
+                        // The row on the left exchanges its other edges before its devices compute.
+                        step_left(&mut left)?;
+                        here.step()
+                    })
+                })
+            }),
+        )
+    }
+
+    fn points(&self) -> Result<Vec<f32>> {
+        Ok([self.row.points()?, self.part.points()?].concat())
+    }
 }
 
 /// The same on the host.
@@ -155,6 +308,27 @@ fn on_the_host(points: &[f32]) -> Vec<f32> {
         swap(&mut now, &mut next);
     }
     now[1..=points.len()].to_vec()
+}
+
+/// Measures staged and direct copies between two devices, in both directions.
+fn compare<'a, 'b>(a: Context<'a>, b: Context<'b>, data: &[u32]) -> Result<()> {
+    // Staged first: once a direct token has made memory reachable, the driver uses that for every copy.
+    measure(Transfer::staged(a, b)?, a, b, data)?;
+    measure(Transfer::staged(b, a)?, b, a, data)?;
+    measure_direct(a, b, data)?;
+    measure_direct(b, a, data)
+}
+
+fn measure_direct<'src, 'dst>(from: Context<'src>, to: Context<'dst>, data: &[u32]) -> Result<()> {
+    match Transfer::direct(from, to) {
+        Ok(token) => measure(token, from, to, data),
+        Err(Error::PeerUnsupported { .. }) => {
+            let (from, to) = (from.device().ordinal(), to.device().ordinal());
+            println!("{from:>5} -> {to:<5} direct: not between these");
+            Ok(())
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Copies `data` from one context to the other, looks whether it arrived, and prints the speed beside that of the driver's own call.
@@ -193,8 +367,12 @@ fn measure<'src, 'dst>(
     );
     let speed = |times| source.size_bytes() as f64 / 1e9 / median(times).as_secs_f64();
     let (with_crate, with_driver) = (speed(with_crate), speed(with_driver));
+    let way = match token.is_direct() {
+        true => "direct",
+        false => "staged",
+    };
     println!(
-        "{:>5} -> {:<5} {with_crate:>11.1} GB/s {with_driver:>14.1} GB/s {:>7.3}",
+        "{:>5} -> {:<5} {way}: {with_crate:>11.1} GB/s {with_driver:>14.1} GB/s {:>7.3}",
         from.device().ordinal(),
         to.device().ordinal(),
         with_crate / with_driver
@@ -250,7 +428,13 @@ fn real_driver() -> Option<Driver> {
 /// A simulated machine, on which the kernel is a Rust function.
 fn simulated_driver() -> Result<Driver> {
     println!("using the simulated driver: same program, no GPU");
-    let driver = Driver::simulated(Simulation::default())?;
+    // Device 2 reaches the memory of device 1, and no other pair that it is in reaches anything.
+    let peers = Peers::Only(vec![(0, 1), (1, 0), (2, 1)]);
+    let driver = Driver::simulated(Simulation {
+        devices: 3,
+        peers,
+        ..Simulation::default()
+    })?;
     if let Some(machine) = driver.machine() {
         machine.kernel("smooth", |call| {
             let n = call.scalar::<u32>(2) as usize;
