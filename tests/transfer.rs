@@ -4,7 +4,7 @@ mod common;
 
 use common::{Gate, in_two_contexts, is_busy, on, second, simulated, stack};
 use scoped_cuda::sim::{Peers, Simulation};
-use scoped_cuda::{Buffer, Context, Driver, Error, Result, Transfer, scope};
+use scoped_cuda::{Buffer, Context, Driver, Error, Extent, Result, Transfer, scope};
 use std::time::Duration;
 
 const N: usize = 100_003;
@@ -358,6 +358,50 @@ fn corrupting() -> Driver {
 
 fn unreliable(from: u32, to: u32) -> Error {
     Error::PeerUnreliable { from, to }
+}
+
+/// Other code resets one of two contexts, and a third party retains it anew, under the same handle. The driver is not asked about what is
+/// gone: not by a copy, nor by a scope that begins, nor by a wait for an event.
+#[test]
+fn what_begins_when_one_of_the_contexts_is_lost_says_so() {
+    for ordinal in [0, 1] {
+        let driver = simulated(Simulation::default());
+        let lost = || Err(Error::ContextLost { ordinal });
+        let outcome = driver.with_two_devices([0, 1], |a, b| {
+            let extent = Extent::new(4, 4);
+            let (source, image) = (a.filled(16, 7u8)?, a.pitched_zeros::<u8>(extent)?);
+            let (mut to, mut image_to) = (b.zeros::<u8>(16)?, b.pitched_zeros::<u8>(extent)?);
+            let mut pinned = b.pinned_zeros::<u8>(16)?;
+            let mut mapped = pinned.mapped_mut()?;
+            let (of_a, of_b, token) = (a.stream()?, b.stream()?, a.transfer_to(b)?);
+            let (event_a, event_b) = (a.event()?, b.event()?);
+            of_a.scope(|s| s.record(&event_a))?;
+            of_b.scope(|s| s.record(&event_b))?;
+
+            let mut refused = || {
+                assert_eq!(token.copy(&source, &mut to), lost());
+                assert_eq!(token.copy(&source, &mut mapped), lost());
+                assert_eq!(token.copy_rows(&image, &mut image_to), lost());
+                let both = scope(|scope| {
+                    scope.on(&of_a, |_| {
+                        scope.on(&of_b, |_| -> Result<()> { panic!("one of them is gone") })
+                    })
+                });
+                assert_eq!(both, lost());
+                let waited = match ordinal {
+                    0 => of_b.scope(|s| s.wait(&event_a)),
+                    _ => of_a.scope(|s| s.wait(&event_b)),
+                };
+                assert_eq!(waited, lost());
+                Ok(())
+            };
+            driver.machine().unwrap().reset_primary(ordinal);
+            refused()?;
+            driver.with_device(ordinal, |_| refused())
+        });
+        assert_eq!(outcome, Ok(()));
+        assert_eq!(driver.machine().unwrap().violations(), [""; 0]);
+    }
 }
 
 #[test]
