@@ -4,7 +4,7 @@ mod common;
 
 use common::{Gate, in_two_contexts, is_busy, on, second, simulated, stack};
 use scoped_cuda::sim::{Peers, Simulation};
-use scoped_cuda::{Buffer, Context, Driver, Error, Extent, Result, Transfer, scope};
+use scoped_cuda::{Buffer, Context, Driver, Error, Extent, Result, ScopedStream, Transfer, scope};
 use std::time::Duration;
 
 const N: usize = 100_003;
@@ -225,6 +225,91 @@ fn copy_waits_for_the_destination_to_be_free() {
             "what was read before the copy"
         );
         assert_eq!(destination.to_vec()?, vec![7; N]);
+        Ok(())
+    });
+}
+
+/// Both sides are dropped while the copy waits for a stream that is shut, and other streams take new memory: not that of the copy.
+#[test]
+fn memory_is_freed_behind_an_enqueued_copy() {
+    in_two_contexts(|a, b| {
+        let (of_a, of_b, more_of_a, more_of_b) =
+            (a.stream()?, b.stream()?, a.stream()?, b.stream()?);
+        let mut arrived = b.zeros::<u32>(N)?;
+        for token in tokens(a, b)? {
+            let (taken_a, taken_b) = scope(|scope| {
+                scope.on(&of_a, |on_a| {
+                    scope.on(&of_b, |on_b| {
+                        let mut arrived = on_b.lend(&mut arrived);
+                        let gate = Gate::close(&of_a);
+                        let mut source = on_a.zeros::<u32>(N)?;
+                        let mut destination = on_b.zeros::<u32>(N)?;
+                        on_a.fill(&mut source, 7)?;
+                        token.enqueue(on_a, &source, on_b, &mut destination)?;
+                        on_b.copy(&destination, &mut arrived)?;
+                        drop((source, destination));
+                        scope.on(&more_of_a, |more_a| {
+                            scope.on(&more_of_b, |more_b| {
+                                let (mut on_a, mut on_b) = (more_a.zeros(N)?, more_b.zeros(N)?);
+                                more_a.fill(&mut on_a, 8u32)?;
+                                more_b.fill(&mut on_b, 9u32)?;
+                                gate.open();
+                                Ok((more_a.finish(on_a)?, more_b.finish(on_b)?))
+                            })
+                        })
+                    })
+                })
+            })?;
+            assert_eq!(arrived.to_vec()?, vec![7; N], "{token:?}");
+            assert_eq!(taken_a.to_vec()?, vec![8; N], "{token:?}");
+            assert_eq!(taken_b.to_vec()?, vec![9; N], "{token:?}");
+        }
+        Ok(())
+    });
+}
+
+/// Two threads enqueue on the same two streams, each in its direction: no copy misses what came before it on either stream.
+#[test]
+fn two_threads_enqueue_in_opposite_directions() {
+    const ROUNDS: u32 = 100;
+    /// Sends the number of each round, and overwrites it behind the copy.
+    fn send<'a, 'b, 's, 'o, 'scope>(
+        token: Transfer<'a, 'b>,
+        from: ScopedStream<'s, 'scope, 'a>,
+        to: ScopedStream<'o, 'scope, 'b>,
+        source: &'scope mut Buffer<'a, u32>,
+        destination: &'scope mut Buffer<'b, u32>,
+    ) -> Result<()> {
+        let (mut source, mut destination) = (from.lend(source), to.lend(destination));
+        for round in 0..ROUNDS as usize {
+            from.fill(&mut source.slice_mut(round..)?, round as u32)?;
+            let mut there = destination.slice_mut(round..=round)?;
+            token.enqueue(from, &source.slice(round..=round)?, to, &mut there)?;
+            from.fill(&mut source, u32::MAX)?;
+        }
+        Ok(())
+    }
+
+    in_two_contexts(|a, b| {
+        let (of_a, of_b) = (a.stream()?, b.stream()?);
+        let (there, back) = (a.transfer_to(b)?, b.transfer_to(a)?);
+        let (mut from_a, mut to_a) = (a.zeros(N)?, a.zeros(ROUNDS as usize)?);
+        let (mut from_b, mut to_b) = (b.zeros(N)?, b.zeros(ROUNDS as usize)?);
+        scope(|scope| {
+            scope.on(&of_a, |on_a| {
+                scope.on(&of_b, |on_b| {
+                    std::thread::scope(|threads| {
+                        let (from_a, to_b) = (&mut from_a, &mut to_b);
+                        let other = threads.spawn(move || send(there, on_a, on_b, from_a, to_b));
+                        let own = send(back, on_b, on_a, &mut from_b, &mut to_a);
+                        other.join().unwrap().and(own)
+                    })
+                })
+            })
+        })?;
+        let sent: Vec<u32> = (0..ROUNDS).collect();
+        assert_eq!(to_a.to_vec()?, sent);
+        assert_eq!(to_b.to_vec()?, sent);
         Ok(())
     });
 }
