@@ -1,147 +1,271 @@
-//! One problem on two devices that exchange their edges, and what the way between them carries: `cargo run --example multi_gpu`.
+//! One problem on all devices of the machine, which exchange their edges, and what the ways between them carry:
+//! `cargo run --example multi_gpu`.
 //!
-//! Two contexts that exchange memory are in one frame: one `with_device` inside the other, and a [`Transfer`] for each direction. The
-//! example uses the first two devices; on a machine with one, two scopes of that one. (Devices that share nothing but host data, any
-//! number of them, are a thread each with its own `with_device`; `nccl_allreduce` does that.)
+//! Each context has a name of its own, the lifetime in `Context<'ctx>`, and only the running program knows how many devices there are. It
+//! cannot have a variable for each name. But a function that is given one name, opens the next device and calls itself with the name it
+//! gets there can go through all of them: [`open`]. At each level it knows two names, that of a device and that of its left neighbour, and
+//! tokens for copies between neighbours are made of these. What is further left is behind a trait object, a [`Row`], which keeps the name
+//! of its last device and forgets the others.
 //!
-//! Uses the real driver when the machine has one with a device, else the simulated one, and says which.
+//! On a machine with one device, two scopes of it are neighbours. Uses the real driver when the machine has one with a device, else the
+//! simulated one, and says which.
 
 #![allow(unsafe_code)] // launches a kernel, and measures the driver's own copy beside the crate's
 
 use scoped_cuda::ffi::CUresult;
-use scoped_cuda::sim::Simulation;
+use scoped_cuda::sim::{Peers, Simulation};
 use scoped_cuda::{
-    Buffer, Context, Driver, Error, In, LaunchConfig, Out, Result, Stream, Transfer, scope,
+    Buffer, Context, Driver, Error, In, Kernel, LaunchConfig, Ordered, Out, Result, Scope,
+    ScopedStream, SliceMut, Stream, Transfer, scope,
 };
 use std::mem::swap;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 const PTX: &str = include_str!("smooth.ptx");
-/// Points on each device.
-const HALF: usize = 100_000;
+/// Points on all devices together.
+const POINTS: usize = 300_007;
 const STEPS: usize = 40;
 /// Copies of each kind that are measured.
 const ROUNDS: usize = 20;
 
+/// Makes a token for two contexts.
+type Way = for<'a, 'b> fn(Context<'a>, Context<'b>) -> Result<Transfer<'a, 'b>>;
+
 fn main() -> Result<()> {
     let driver = real_driver().map_or_else(simulated_driver, Ok)?;
-    let second = match driver.device_count()? {
-        1 => {
-            println!(
-                "one device: both halves are on it, in two scopes, and what is copied stays inside it"
-            );
-            0
-        }
-        2 => 1,
-        count => {
-            println!("{count} devices: using the first two");
-            1
-        }
-    };
-    driver.with_device(0, |a| driver.with_device(second, |b| on_two(a, b)))
-}
-
-fn on_two<'a, 'b>(a: Context<'a>, b: Context<'b>) -> Result<()> {
-    for device in [a.device(), b.device()] {
+    for device in driver.devices()? {
         println!("device {}: {}", device.ordinal(), device.name()?);
     }
-    let points: Vec<f32> = (0..2 * HALF).map(|i| (i * 7 % 1000) as f32).collect();
-    let expected = on_the_host(&points);
-    let bytes = match a.driver().is_simulated() {
-        true => 1 << 20,
-        false => 256 << 20,
-    };
-    let data: Vec<u32> = (0..bytes as u32 / 4)
-        .map(|i| i.wrapping_mul(2_654_435_761))
-        .collect();
-
-    let run = |there: Transfer<'a, 'b>, back: Transfer<'b, 'a>| {
-        let way = if there.is_direct() {
-            "direct"
-        } else {
-            "staged"
-        };
-        let start = Instant::now();
-        assert_eq!(smooth(a, b, there, back, &points)?, expected);
-        println!(
-            "\n{way}: {} points, {STEPS} steps with their edges exchanged: as on the host, bit for bit, in {:.2?}",
-            points.len(),
-            start.elapsed()
-        );
-        println!(
-            "{:>11} MiB   Transfer::copy   cuMemcpyPeerAsync   ratio",
-            bytes >> 20
-        );
-        measure(there, a, b, &data)?;
-        measure(back, b, a, &data)
-    };
-    // Staged first: once a direct token has made memory reachable, the driver uses that for every copy.
-    run(Transfer::staged(a, b)?, Transfer::staged(b, a)?)?;
-    match (Transfer::direct(a, b), Transfer::direct(b, a)) {
-        (Ok(there), Ok(back)) => run(there, back)?,
-        (Err(Error::PeerUnsupported { .. }), _) | (_, Err(Error::PeerUnsupported { .. })) => {
-            println!("\nno direct access between these devices in both directions: staged only");
-        }
-        (there, back) => there.and(back.map(drop))?,
+    let mut devices: Vec<u32> = (0..driver.device_count()?).collect();
+    if devices == [0] {
+        println!("one device: in two scopes, and what is copied between them stays inside it");
+        devices.push(0);
     }
-    if a.driver().is_simulated() {
-        println!("\n(simulated devices: the speeds say nothing)");
+
+    let points: Vec<f32> = (0..POINTS).map(|i| (i * 7 % 1000) as f32).collect();
+    let expected = on_the_host(&points);
+    let ways: [(&str, Way); 2] = [
+        ("staged", |from, to| Transfer::staged(from, to)),
+        ("direct where possible", |from, to| from.transfer_to(to)),
+    ];
+    println!("\n{POINTS} points on devices {devices:?}, which exchange their edges:");
+    for (name, way) in ways {
+        let smoothed = smooth(driver, &devices, &points, way)?;
+        assert!(smoothed == expected, "{name}: not what the host computes");
+        println!("{name}: as on the host, bit for bit");
+    }
+
+    let mib = if driver.is_simulated() { 1 } else { 256 };
+    println!("\n{mib:>10} MiB           Transfer::copy   cuMemcpyPeerAsync   ratio");
+    let data: Vec<u32> = (0..mib << 18)
+        .map(|i: u32| i.wrapping_mul(2_654_435_761))
+        .collect();
+    // Of many devices only those side by side.
+    let reach = if devices.len() > 4 { 1 } else { 3 };
+    for (i, &first) in devices.iter().enumerate() {
+        for &second in devices[i + 1..].iter().take(reach) {
+            driver.with_two_devices([first, second], |a, b| compare(a, b, &data))?;
+        }
+    }
+    if driver.is_simulated() {
+        println!("(simulated devices: the speeds say nothing)");
     }
     Ok(())
 }
 
-/// Each point becomes a mean of itself and its neighbours, [`STEPS`] times; left of the first and right of the last there is 0.
-fn smooth<'a, 'b>(
-    a: Context<'a>,
-    b: Context<'b>,
-    there: Transfer<'a, 'b>,
-    back: Transfer<'b, 'a>,
-    points: &[f32],
-) -> Result<Vec<f32>> {
-    // A half with one cell more at each end: the neighbour's edge, or the 0 outside.
-    let padded = |half: &[f32], left, right| [&[left], half, &[right]].concat();
-    let (left, right) = points.split_at(HALF);
-    let (left, right) = (
-        padded(left, 0.0, right[0]),
-        padded(right, left[HALF - 1], 0.0),
-    );
-    let (mut now_a, mut next_a) = (a.upload(&left)?, a.upload(&left)?);
-    let (mut now_b, mut next_b) = (b.upload(&right)?, b.upload(&right)?);
-    // A kernel belongs to its context.
-    let smooth_a = a
-        .load_ptx(PTX)?
-        .kernel::<(In<f32>, Out<f32>, u32)>("smooth")?;
-    let smooth_b = b
-        .load_ptx(PTX)?
-        .kernel::<(In<f32>, Out<f32>, u32)>("smooth")?;
-    let (stream_a, stream_b) = (a.stream()?, b.stream()?);
-    let (config, n) = (LaunchConfig::for_elements(HALF), HALF as u32);
+/// Makes each point a mean of itself and its neighbours, [`STEPS`] times, with a part of the points on each device; left of the first and
+/// right of the last point there is 0.
+fn smooth(driver: Driver, devices: &[u32], points: &[f32], way: Way) -> Result<Vec<f32>> {
+    let parts = points.chunks(points.len().div_ceil(devices.len()));
+    let parts: Vec<_> = devices.iter().copied().zip(parts).collect();
+    let (&(ordinal, part), rest) = parts.split_first().expect("there is a device");
+    driver.with_device(ordinal, |first| {
+        open(driver, first, &mut Part::new(first, part)?, rest, way)
+    })
+}
 
+/// Opens the first device of `rest`, puts it at the right end of `row`, whose last device is `left`, and goes on with the longer row. At the
+/// end of `rest` all devices are open, one inside the other, and take the steps.
+fn open<'left>(
+    driver: Driver,
+    left: Context<'left>,
+    row: &mut dyn Row<'left>,
+    rest: &[(u32, &[f32])],
+    way: Way,
+) -> Result<Vec<f32>> {
+    let Some((&(ordinal, points), rest)) = rest.split_first() else {
+        return take_steps(row);
+    };
+    driver.with_device(ordinal, |here| {
+        let mut longer = Joined {
+            row,
+            part: Part::new(here, points)?,
+            to_right: way(left, here)?,
+            to_left: way(here, left)?,
+        };
+        open(driver, here, &mut longer, rest, way)
+    })
+}
+
+/// Takes all steps in one scope: the host enqueues them and waits once, and a device waits for nothing but its neighbours' edges.
+fn take_steps(row: &mut dyn Row<'_>) -> Result<Vec<f32>> {
+    let start = Instant::now();
     scope(|scope| {
-        scope.on(&stream_a, |on_a| {
-            scope.on(&stream_b, |on_b| {
-                let (mut now_a, mut next_a) = (on_a.lend(&mut now_a), on_a.lend(&mut next_a));
-                let (mut now_b, mut next_b) = (on_b.lend(&mut now_b), on_b.lend(&mut next_b));
-                for _ in 0..STEPS {
-                    // SAFETY: `smooth` reads the n + 2 elements of the first argument, and writes n of the n + 2 of the second.
-                    unsafe { on_a.launch(&smooth_a, config, (&now_a, &mut next_a, n)) }?;
-                    // SAFETY: as above.
-                    unsafe { on_b.launch(&smooth_b, config, (&now_b, &mut next_b, n)) }?;
-                    let (edge, mut halo) = (next_a.slice(HALF..HALF + 1)?, next_b.slice_mut(..1)?);
-                    there.enqueue(on_a, &edge, on_b, &mut halo)?;
-                    let (edge, mut halo) = (next_b.slice(1..2)?, next_a.slice_mut(HALF + 1..)?);
-                    back.enqueue(on_b, &edge, on_a, &mut halo)?;
-                    swap(&mut now_a, &mut next_a);
-                    swap(&mut now_b, &mut next_b);
-                }
-                Ok(())
-            })
-        })
+        row.lend_all(
+            scope,
+            Box::new(|mut last, step| (0..STEPS).try_for_each(|_| step(&mut last))),
+        )
     })?;
+    print!("{STEPS} steps in {:.2?}, ", start.elapsed());
     // The handles were swapped, not the buffers: after an even number of steps the result is where it began.
     const { assert!(STEPS % 2 == 0) };
-    let half = |cells: Vec<f32>| cells[1..=HALF].to_vec();
-    Ok([half(now_a.to_vec()?), half(now_b.to_vec()?)].concat())
+    row.points()
+}
+
+/// Devices side by side, the last of which has the name `'last`: a [`Part`] by itself, or a row and one more, [`Joined`].
+trait Row<'last> {
+    /// Lends everything to the scope, and calls `f` with what the last device has and with a [`Step`] of the row.
+    fn lend_all<'scope>(
+        &'scope mut self,
+        scope: &Scope<'scope>,
+        f: Box<InScope<'_, 'scope, 'last>>,
+    ) -> Result<()>
+    where
+        'last: 'scope;
+
+    fn points(&self) -> Result<Vec<f32>>;
+}
+
+/// What is done with a row in a scope, where the last device's stream has a name too, `'s`.
+type InScope<'a, 'scope, 'last> =
+    dyn for<'s> FnOnce(Lent<'s, 'scope, 'last>, Step<'_, 's, 'scope, 'last>) -> Result<()> + 'a;
+
+/// Enqueues a step of all devices of a row. What the last one has is an argument: its right neighbour exchanges edges with it as well.
+type Step<'a, 's, 'scope, 'last> = &'a mut dyn FnMut(&mut Lent<'s, 'scope, 'last>) -> Result<()>;
+
+/// What one device has: its points, with a cell more at each end for the neighbour's edge or the 0 outside, and room for the next ones.
+struct Part<'ctx> {
+    stream: Stream<'ctx>,
+    /// A kernel belongs to its context.
+    kernel: Kernel<'ctx, (In<f32>, Out<f32>, u32)>,
+    now: Buffer<'ctx, f32>,
+    next: Buffer<'ctx, f32>,
+}
+
+/// A [`Part`] in a scope.
+struct Lent<'s, 'scope, 'ctx> {
+    stream: ScopedStream<'s, 'scope, 'ctx>,
+    kernel: &'scope Kernel<'ctx, (In<f32>, Out<f32>, u32)>,
+    now: Ordered<'s, SliceMut<'scope, 'ctx, f32>>,
+    next: Ordered<'s, SliceMut<'scope, 'ctx, f32>>,
+}
+
+/// A row and one more device on its right, with the tokens for the two that meet.
+struct Joined<'row, 'left, 'here> {
+    row: &'row mut dyn Row<'left>,
+    part: Part<'here>,
+    to_right: Transfer<'left, 'here>,
+    to_left: Transfer<'here, 'left>,
+}
+
+impl<'ctx> Part<'ctx> {
+    fn new(ctx: Context<'ctx>, points: &[f32]) -> Result<Self> {
+        let cells = [&[0.0], points, &[0.0]].concat();
+        Ok(Self {
+            stream: ctx.stream()?,
+            kernel: ctx.load_ptx(PTX)?.kernel("smooth")?,
+            now: ctx.upload(&cells)?,
+            next: ctx.zeros(cells.len())?,
+        })
+    }
+
+    fn lend<'scope>(
+        &'scope mut self,
+        scope: &Scope<'scope>,
+        f: impl for<'s> FnOnce(Lent<'s, 'scope, 'ctx>) -> Result<()>,
+    ) -> Result<()> {
+        scope.on(&self.stream, |stream| {
+            f(Lent {
+                stream,
+                kernel: &self.kernel,
+                now: stream.lend(&mut self.now),
+                next: stream.lend(&mut self.next),
+            })
+        })
+    }
+}
+
+impl Lent<'_, '_, '_> {
+    fn step(&mut self) -> Result<()> {
+        let n = self.now.len() - 2;
+        let (config, n) = (LaunchConfig::for_elements(n), n as u32);
+        let arguments = (&self.now, &mut self.next, n);
+        // SAFETY: `smooth` reads the n + 2 elements of the first argument, and writes n of the n + 2 of the second.
+        unsafe { self.stream.launch(self.kernel, config, arguments) }?;
+        swap(&mut self.now, &mut self.next);
+        Ok(())
+    }
+}
+
+impl<'ctx> Row<'ctx> for Part<'ctx> {
+    fn lend_all<'scope>(
+        &'scope mut self,
+        scope: &Scope<'scope>,
+        f: Box<InScope<'_, 'scope, 'ctx>>,
+    ) -> Result<()>
+    where
+        'ctx: 'scope,
+    {
+        self.lend(scope, |part| f(part, &mut |part| part.step()))
+    }
+
+    fn points(&self) -> Result<Vec<f32>> {
+        self.now.slice(1..self.now.len() - 1)?.to_vec()
+    }
+}
+
+impl<'here> Row<'here> for Joined<'_, '_, 'here> {
+    fn lend_all<'scope>(
+        &'scope mut self,
+        scope: &Scope<'scope>,
+        f: Box<InScope<'_, 'scope, 'here>>,
+    ) -> Result<()>
+    where
+        'here: 'scope,
+    {
+        let (part, to_right, to_left) = (&mut self.part, self.to_right, self.to_left);
+        self.row.lend_all(
+            scope,
+            Box::new(|mut left, step_row| {
+                part.lend(scope, |here| {
+                    f(here, &mut |here| {
+                        exchange(&mut left, here, to_right, to_left)?;
+                        // Only now, because its devices exchange edges first and then compute, the last one too.
+                        step_row(&mut left)?;
+                        here.step()
+                    })
+                })
+            }),
+        )
+    }
+
+    fn points(&self) -> Result<Vec<f32>> {
+        Ok([self.row.points()?, self.part.points()?].concat())
+    }
+}
+
+/// Gives each of two neighbours the other's outermost point.
+fn exchange<'scope, 'left, 'here>(
+    left: &mut Lent<'_, 'scope, 'left>,
+    here: &mut Lent<'_, 'scope, 'here>,
+    to_right: Transfer<'left, 'here>,
+    to_left: Transfer<'here, 'left>,
+) -> Result<()> {
+    let n = left.now.len();
+    let (edge, mut cell) = (left.now.slice(n - 2..n - 1)?, here.now.slice_mut(..1)?);
+    to_right.enqueue(left.stream, &edge, here.stream, &mut cell)?;
+    let (edge, mut cell) = (here.now.slice(1..2)?, left.now.slice_mut(n - 1..)?);
+    to_left.enqueue(here.stream, &edge, left.stream, &mut cell)
 }
 
 /// The same on the host.
@@ -149,70 +273,80 @@ fn on_the_host(points: &[f32]) -> Vec<f32> {
     let mut now = [&[0.0], points, &[0.0]].concat();
     let mut next = now.clone();
     for _ in 0..STEPS {
-        for (cells, out) in now.windows(3).zip(&mut next[1..]) {
-            *out = 0.25 * cells[0] + 0.5 * cells[1] + 0.25 * cells[2];
-        }
+        smooth_once(&now, &mut next);
         swap(&mut now, &mut next);
     }
     now[1..=points.len()].to_vec()
 }
 
+fn smooth_once(now: &[f32], next: &mut [f32]) {
+    for (cells, out) in now.windows(3).zip(&mut next[1..]) {
+        *out = 0.25 * cells[0] + 0.5 * cells[1] + 0.25 * cells[2];
+    }
+}
+
+/// Measures copies between two contexts in both directions, first staged: once a direct token has made memory reachable, the driver uses
+/// that for every copy.
+fn compare<'a, 'b>(a: Context<'a>, b: Context<'b>, data: &[u32]) -> Result<()> {
+    measure("staged", Transfer::staged(a, b), a, b, data)?;
+    measure("staged", Transfer::staged(b, a), b, a, data)?;
+    measure("direct", Transfer::direct(a, b), a, b, data)?;
+    measure("direct", Transfer::direct(b, a), b, a, data)
+}
+
 /// Copies `data` from one context to the other, looks whether it arrived, and prints the speed beside that of the driver's own call.
 fn measure<'src, 'dst>(
-    token: Transfer<'src, 'dst>,
+    way: &str,
+    token: Result<Transfer<'src, 'dst>>,
     from: Context<'src>,
     to: Context<'dst>,
     data: &[u32],
 ) -> Result<()> {
-    let source = from.upload(data)?;
+    let [i, j] = [from.device(), to.device()].map(|device| device.ordinal());
+    print!("{i:>5} -> {j:<5} {way}");
+    let token = match token {
+        Err(Error::PeerUnsupported { .. }) => {
+            println!("   no access");
+            return Ok(());
+        }
+        other => other?,
+    };
+    let (source, stream) = (from.upload(data)?, from.stream()?);
     let mut destination = to.zeros::<u32>(data.len())?;
-    let stream = from.stream()?;
     token.copy(&source, &mut destination)?;
-    assert!(
-        destination.to_vec()? == data,
-        "{token:?}: other bytes arrived"
-    );
+    assert!(destination.to_vec()? == data, "other bytes arrived");
 
-    let (mut with_crate, mut with_driver) = (Vec::new(), Vec::new());
+    let mut times = [Vec::new(), Vec::new()];
     for round in 0..ROUNDS {
         // Each goes first in half of the rounds.
-        for is_crate in [round % 2 == 0, round % 2 != 0] {
+        for which in [round % 2, 1 - round % 2] {
             let start = Instant::now();
-            if is_crate {
-                token.copy(&source, &mut destination)?;
-                with_crate.push(start.elapsed());
-            } else {
-                raw_copy(from, &source, to, &mut destination, &stream);
-                with_driver.push(start.elapsed());
+            match which {
+                0 => token.copy(&source, &mut destination)?,
+                _ => raw_copy(&source, &mut destination, &stream),
             }
+            times[which].push(start.elapsed());
         }
     }
-    assert!(
-        destination.to_vec()? == data,
-        "{token:?}: other bytes arrived"
-    );
-    let speed = |times| source.size_bytes() as f64 / 1e9 / median(times).as_secs_f64();
-    let (with_crate, with_driver) = (speed(with_crate), speed(with_driver));
-    println!(
-        "{:>5} -> {:<5} {with_crate:>11.1} GB/s {with_driver:>14.1} GB/s {:>7.3}",
-        from.device().ordinal(),
-        to.device().ordinal(),
-        with_crate / with_driver
-    );
+    let [with_crate, with_driver] = times.map(|mut times| {
+        times.sort();
+        source.size_bytes() as f64 / 1e9 / times[ROUNDS / 2].as_secs_f64()
+    });
+    let ratio = with_crate / with_driver;
+    println!("{with_crate:>12.1} GB/s {with_driver:>14.1} GB/s {ratio:>7.3}");
     Ok(())
 }
 
 /// What `Transfer::copy` does, without the crate: the call, and a wait for its stream.
-fn raw_copy<'src, 'dst>(
-    from: Context<'src>,
+fn raw_copy<'src>(
     source: &Buffer<'src, u32>,
-    to: Context<'dst>,
-    destination: &mut Buffer<'dst, u32>,
+    destination: &mut Buffer<'_, u32>,
     stream: &Stream<'src>,
 ) {
     assert_eq!(source.len(), destination.len());
+    let (from, to) = (source.context(), destination.context());
     let (symbols, bytes) = (from.driver().symbols(), source.size_bytes());
-    // SAFETY: each buffer has `bytes` in the context named beside it, and is borrowed until the stream was waited for.
+    // SAFETY: each buffer has `bytes` in its context, and is borrowed until the stream was waited for.
     let code = unsafe {
         (symbols.cuMemcpyPeerAsync)(
             destination.as_raw(),
@@ -229,11 +363,6 @@ fn raw_copy<'src, 'dst>(
     assert_eq!(code, CUresult::SUCCESS);
 }
 
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort();
-    times[times.len() / 2]
-}
-
 /// The machine's driver, if there is one with a device.
 fn real_driver() -> Option<Driver> {
     match Driver::load().and_then(|driver| Ok((driver, driver.device_count()?))) {
@@ -247,19 +376,18 @@ fn real_driver() -> Option<Driver> {
     None
 }
 
-/// A simulated machine, on which the kernel is a Rust function.
+/// A simulated machine, on which the kernel is a Rust function. Devices 0 and 1 have access to each other's memory, 2 to that of 1.
 fn simulated_driver() -> Result<Driver> {
     println!("using the simulated driver: same program, no GPU");
-    let driver = Driver::simulated(Simulation::default())?;
+    let driver = Driver::simulated(Simulation {
+        devices: 3,
+        peers: Peers::Only(vec![(0, 1), (1, 0), (2, 1)]),
+        ..Simulation::default()
+    })?;
     if let Some(machine) = driver.machine() {
         machine.kernel("smooth", |call| {
-            let n = call.scalar::<u32>(2) as usize;
-            let cells = call.load_n::<f32>(0, n + 2);
-            call.update::<f32>(1, |out| {
-                for (cells, out) in cells.windows(3).zip(&mut out[1..]) {
-                    *out = 0.25 * cells[0] + 0.5 * cells[1] + 0.25 * cells[2];
-                }
-            });
+            let cells = call.load_n::<f32>(0, call.scalar::<u32>(2) as usize + 2);
+            call.update::<f32>(1, |out| smooth_once(&cells, out));
         });
     }
     Ok(driver)

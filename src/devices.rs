@@ -12,8 +12,37 @@ use crate::error::{Error, Result};
 ///
 /// # As many devices as there are
 ///
-/// A name is given by the compiler, so as many names as a machine has devices cannot be had. A thread for each device can; memory stays
-/// on its thread's device, and host data, in slices or through channels, is what the threads share:
+/// A name is given by the compiler, so a program cannot write down as many as the machine has devices. Two ways lead around that.
+///
+/// A function that calls itself opens one device more in each call, inside the one before it. At each level two names are known, the new
+/// one and its neighbour's, and a [`Transfer`](crate::Transfer) needs no more:
+///
+/// ```
+/// # use scoped_cuda::{Buffer, Context, Driver, Result, sim::Simulation};
+/// # let driver = Driver::simulated(Simulation { devices: 3, ..Simulation::default() })?;
+/// /// Sends `numbers` from device to device, to the last one, and back to the host.
+/// fn pass_on<'left>(left: Context<'left>, numbers: Buffer<'left, u32>) -> Result<Vec<u32>> {
+///     let (driver, next) = (left.driver(), left.device().ordinal() + 1);
+///     if next == driver.device_count()? {
+///         return numbers.to_vec();
+///     }
+///     driver.with_device(next, |here| {
+///         let mut arrived = here.zeros(numbers.len())?;
+///         left.transfer_to(here)?.copy(&numbers, &mut arrived)?;
+///         pass_on(here, arrived)
+///     })
+/// }
+///
+/// let numbers = driver.with_device(0, |first| pass_on(first, first.upload(&[1, 2, 3])?))?;
+/// assert_eq!(numbers, [1, 2, 3]);
+/// # Ok::<(), scoped_cuda::Error>(())
+/// ```
+///
+/// Devices that are to work at the same time come back together in one [`scope`](crate::scope()) at the innermost level, behind a trait object
+/// that keeps the name of the neighbour and forgets the others: `examples/multi_gpu.rs` is such a program, on any number of devices.
+///
+/// If the devices exchange nothing, a thread for each is simpler. Memory stays on its thread's device, and host data, in slices or through
+/// channels, is what the threads share:
 ///
 /// ```
 /// # use scoped_cuda::{Driver, Result, sim::Simulation};

@@ -10,6 +10,7 @@ use crate::scope::ScopedStream;
 use std::fmt;
 use std::mem;
 use std::ops::Deref;
+use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -267,7 +268,7 @@ impl<'scope, 'ctx> ScopedStream<'_, 'scope, 'ctx> {
     ///
     /// # Errors
     /// [`Error::EventNotRecorded`] (the driver would not wait, and say nothing), [`Error::DifferentDrivers`] when the event's context is
-    /// of another [`Driver`](crate::Driver), or what the driver returns.
+    /// of another [`Driver`](crate::Driver), [`Error::ContextLost`] when it was reset, or what the driver returns.
     #[inline]
     pub fn wait<'any: 'scope>(self, event: &Event<'any>) -> Result<()> {
         if !event.is_recorded.load(Ordering::Acquire) {
@@ -276,6 +277,10 @@ impl<'scope, 'ctx> ScopedStream<'_, 'scope, 'ctx> {
         let (driver, stream) = (self.context().driver(), self.stream().as_raw());
         if event.context.driver() != driver {
             return Err(Error::DifferentDrivers);
+        }
+        // That this stream's own context is alive, its scope has asked.
+        if !ptr::eq(event.context.state(), self.context().state()) {
+            event.context.state().not_lost()?;
         }
         // SAFETY: both are live handles of this driver. A wait may cross contexts (C2); the event's own lives for `'scope`, which ends after the wait is over
         // (C5). The event itself may be destroyed before that (measured).

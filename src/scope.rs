@@ -84,12 +84,16 @@ impl<'scope> Scope<'scope> {
     /// Runs `f` with permission to enqueue work on `stream`, and returns without waiting for it.
     ///
     /// Calls nest, which is how several streams are at hand at once; the scope waits at its end for every stream used.
-    pub fn on<'ctx, R>(
+    ///
+    /// # Errors
+    /// Those of `f`; [`Error::ContextLost`] through `E::from`, and `f` is not called, when the stream has gone with its context.
+    pub fn on<'ctx, R, E: From<Error>>(
         &self,
         stream: &'scope Stream<'ctx>,
-        f: impl for<'s> FnOnce(ScopedStream<'s, 'scope, 'ctx>) -> R,
-    ) -> R {
+        f: impl for<'s> FnOnce(ScopedStream<'s, 'scope, 'ctx>) -> Result<R, E>,
+    ) -> Result<R, E> {
         let entry = (stream.context().state(), stream.as_raw());
+        entry.0.not_lost()?;
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         let is_same = |&(state, raw): &(&ContextState, CUstream)| {
             std::ptr::eq(state, entry.0) && raw == entry.1

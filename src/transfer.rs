@@ -164,7 +164,7 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     /// (`cuMemcpyPeerAsync`).
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] or what the driver returns.
+    /// [`Error::LengthMismatch`], [`Error::ContextLost`] when one of the two contexts was reset, or what the driver returns.
     pub fn copy<T: Pod>(
         self,
         source: &impl Memory<'src, T>,
@@ -179,6 +179,8 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
             self.source(source.as_raw()),
             self.destination(destination.as_raw()),
         );
+        // That the source's context is alive, `complete` asks.
+        self.to.state().not_lost()?;
         complete(self.from.state(), |stream| {
             // SAFETY: both sides have `bytes` in the contexts named (equal brands, C2, C8), at rest and borrowed until `complete`
             // returns, which is after the wait (C5, C6).

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Gate, in_two_contexts, is_busy, on, second, simulated, stack};
 use scoped_cuda::sim::{Peers, Simulation};
-use scoped_cuda::{Buffer, Context, Driver, Error, Result, Transfer, scope};
+use scoped_cuda::{Buffer, Context, Driver, Error, Extent, Result, ScopedStream, Transfer, scope};
 use std::time::Duration;
 
 const N: usize = 100_003;
@@ -229,6 +229,91 @@ fn copy_waits_for_the_destination_to_be_free() {
     });
 }
 
+/// Both sides are dropped while the copy waits for a stream that is shut, and other streams take new memory: not that of the copy.
+#[test]
+fn memory_is_freed_behind_an_enqueued_copy() {
+    in_two_contexts(|a, b| {
+        let (of_a, of_b, more_of_a, more_of_b) =
+            (a.stream()?, b.stream()?, a.stream()?, b.stream()?);
+        let mut arrived = b.zeros::<u32>(N)?;
+        for token in tokens(a, b)? {
+            let (taken_a, taken_b) = scope(|scope| {
+                scope.on(&of_a, |on_a| {
+                    scope.on(&of_b, |on_b| {
+                        let mut arrived = on_b.lend(&mut arrived);
+                        let gate = Gate::close(&of_a);
+                        let mut source = on_a.zeros::<u32>(N)?;
+                        let mut destination = on_b.zeros::<u32>(N)?;
+                        on_a.fill(&mut source, 7)?;
+                        token.enqueue(on_a, &source, on_b, &mut destination)?;
+                        on_b.copy(&destination, &mut arrived)?;
+                        drop((source, destination));
+                        scope.on(&more_of_a, |more_a| {
+                            scope.on(&more_of_b, |more_b| {
+                                let (mut on_a, mut on_b) = (more_a.zeros(N)?, more_b.zeros(N)?);
+                                more_a.fill(&mut on_a, 8u32)?;
+                                more_b.fill(&mut on_b, 9u32)?;
+                                gate.open();
+                                Ok((more_a.finish(on_a)?, more_b.finish(on_b)?))
+                            })
+                        })
+                    })
+                })
+            })?;
+            assert_eq!(arrived.to_vec()?, vec![7; N], "{token:?}");
+            assert_eq!(taken_a.to_vec()?, vec![8; N], "{token:?}");
+            assert_eq!(taken_b.to_vec()?, vec![9; N], "{token:?}");
+        }
+        Ok(())
+    });
+}
+
+/// Two threads enqueue on the same two streams, each in its direction: no copy misses what came before it on either stream.
+#[test]
+fn two_threads_enqueue_in_opposite_directions() {
+    const ROUNDS: u32 = 100;
+    /// Sends the number of each round, and overwrites it behind the copy.
+    fn send<'a, 'b, 's, 'o, 'scope>(
+        token: Transfer<'a, 'b>,
+        from: ScopedStream<'s, 'scope, 'a>,
+        to: ScopedStream<'o, 'scope, 'b>,
+        source: &'scope mut Buffer<'a, u32>,
+        destination: &'scope mut Buffer<'b, u32>,
+    ) -> Result<()> {
+        let (mut source, mut destination) = (from.lend(source), to.lend(destination));
+        for round in 0..ROUNDS as usize {
+            from.fill(&mut source.slice_mut(round..)?, round as u32)?;
+            let mut there = destination.slice_mut(round..=round)?;
+            token.enqueue(from, &source.slice(round..=round)?, to, &mut there)?;
+            from.fill(&mut source, u32::MAX)?;
+        }
+        Ok(())
+    }
+
+    in_two_contexts(|a, b| {
+        let (of_a, of_b) = (a.stream()?, b.stream()?);
+        let (there, back) = (a.transfer_to(b)?, b.transfer_to(a)?);
+        let (mut from_a, mut to_a) = (a.zeros(N)?, a.zeros(ROUNDS as usize)?);
+        let (mut from_b, mut to_b) = (b.zeros(N)?, b.zeros(ROUNDS as usize)?);
+        scope(|scope| {
+            scope.on(&of_a, |on_a| {
+                scope.on(&of_b, |on_b| {
+                    std::thread::scope(|threads| {
+                        let (from_a, to_b) = (&mut from_a, &mut to_b);
+                        let other = threads.spawn(move || send(there, on_a, on_b, from_a, to_b));
+                        let own = send(back, on_b, on_a, &mut from_b, &mut to_a);
+                        other.join().unwrap().and(own)
+                    })
+                })
+            })
+        })?;
+        let sent: Vec<u32> = (0..ROUNDS).collect();
+        assert_eq!(to_a.to_vec()?, sent);
+        assert_eq!(to_b.to_vec()?, sent);
+        Ok(())
+    });
+}
+
 /// Memory allocated before and after the token was made is reachable.
 #[test]
 fn direct_token_covers_later_allocations() {
@@ -358,6 +443,50 @@ fn corrupting() -> Driver {
 
 fn unreliable(from: u32, to: u32) -> Error {
     Error::PeerUnreliable { from, to }
+}
+
+/// Other code resets one of two contexts, and a third party retains it anew, under the same handle. The driver is not asked about what is
+/// gone: not by a copy, nor by a scope that begins, nor by a wait for an event.
+#[test]
+fn what_begins_when_one_of_the_contexts_is_lost_says_so() {
+    for ordinal in [0, 1] {
+        let driver = simulated(Simulation::default());
+        let lost = || Err(Error::ContextLost { ordinal });
+        let outcome = driver.with_two_devices([0, 1], |a, b| {
+            let extent = Extent::new(4, 4);
+            let (source, image) = (a.filled(16, 7u8)?, a.pitched_zeros::<u8>(extent)?);
+            let (mut to, mut image_to) = (b.zeros::<u8>(16)?, b.pitched_zeros::<u8>(extent)?);
+            let mut pinned = b.pinned_zeros::<u8>(16)?;
+            let mut mapped = pinned.mapped_mut()?;
+            let (of_a, of_b, token) = (a.stream()?, b.stream()?, a.transfer_to(b)?);
+            let (event_a, event_b) = (a.event()?, b.event()?);
+            of_a.scope(|s| s.record(&event_a))?;
+            of_b.scope(|s| s.record(&event_b))?;
+
+            let mut refused = || {
+                assert_eq!(token.copy(&source, &mut to), lost());
+                assert_eq!(token.copy(&source, &mut mapped), lost());
+                assert_eq!(token.copy_rows(&image, &mut image_to), lost());
+                let both = scope(|scope| {
+                    scope.on(&of_a, |_| {
+                        scope.on(&of_b, |_| -> Result<()> { panic!("one of them is gone") })
+                    })
+                });
+                assert_eq!(both, lost());
+                let waited = match ordinal {
+                    0 => of_b.scope(|s| s.wait(&event_a)),
+                    _ => of_a.scope(|s| s.wait(&event_b)),
+                };
+                assert_eq!(waited, lost());
+                Ok(())
+            };
+            driver.machine().unwrap().reset_primary(ordinal);
+            refused()?;
+            driver.with_device(ordinal, |_| refused())
+        });
+        assert_eq!(outcome, Ok(()));
+        assert_eq!(driver.machine().unwrap().violations(), [""; 0]);
+    }
 }
 
 #[test]

@@ -19,7 +19,8 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     /// (`cuMemcpy3DPeerAsync`). What lies between the rows is not written.
     ///
     /// # Errors
-    /// [`Error::ExtentMismatch`](crate::Error::ExtentMismatch) or what the driver returns.
+    /// [`Error::ExtentMismatch`](crate::Error::ExtentMismatch), [`Error::ContextLost`](crate::Error::ContextLost) when one of the two
+    /// contexts was reset, or what the driver returns.
     ///
     /// ```
     /// # use scoped_cuda::{Driver, Extent, sim::Simulation};
@@ -44,6 +45,8 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
             return Ok(());
         }
         let (state, [from, to]) = (self.from().state(), self.ends(from, to));
+        // That the source's context is alive, `complete` asks.
+        self.to().state().not_lost()?;
         complete(state, |stream| {
             // SAFETY: both sides have the rows in the contexts named (equal brands, C2, C8), share no element (`destination` is a mutable
             // borrow), and are at rest and borrowed until `complete` returns, which is after the wait (C5, C6).
