@@ -5,7 +5,7 @@
 mod common;
 
 use common::{Gate, PTX, in_context, in_two_contexts, is_busy, on_driver, real, simulated};
-use scoped_cuda::sim::Simulation;
+use scoped_cuda::sim::{KernelCall, Simulation};
 use scoped_cuda::{
     Context, Error, Global, In, InOut, LaunchConfig, Module, Out, Result, Stream, Transfer, scope,
 };
@@ -519,10 +519,12 @@ fn module_with_a_variable_of_nobody_does_not_load() {
     });
 }
 
+type Body = fn(&mut KernelCall<'_>);
+
 /// What a kernel of the simulated driver does wrong with a variable is a fault, told by name.
 #[test]
 fn simulated_kernel_that_uses_a_variable_wrongly_faults() {
-    let wrong: [(&str, fn(&mut scoped_cuda::sim::KernelCall<'_>)); 3] = [
+    let wrong: [(&str, Body); 3] = [
         (
             "the variable `nobody`, which its module does not have",
             |call| drop(call.global::<u32>("nobody")),

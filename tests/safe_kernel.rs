@@ -147,13 +147,11 @@ fn limits_are_checked_as_for_any_launch() {
     });
 }
 
-/// `scale_by_table` multiplies by a `__constant__` table of its module.
-fn scale_by_table<'ctx>(
-    ctx: Context<'ctx>,
-) -> Result<(Kernel<'ctx, (InOut<f32>, u32)>, Global<'ctx, f32>)> {
+/// `weigh` multiplies by a `__constant__` table of its module.
+fn weigh<'ctx>(ctx: Context<'ctx>) -> Result<(Kernel<'ctx, (InOut<f32>, u32)>, Global<'ctx, f32>)> {
     let module = ctx.load_ptx(PTX)?;
-    let table = module.global::<f32>("table", 4)?;
-    Ok((module.kernel("scale_by_table")?, table))
+    let table = module.global::<f32>("weights", 4)?;
+    Ok((module.kernel("weigh")?, table))
 }
 
 const SHORT: Precondition<(InOut<f32>, u32)> =
@@ -163,8 +161,8 @@ const SHORT: Precondition<(InOut<f32>, u32)> =
 #[test]
 fn constant_is_written_between_scopes() {
     in_context(|ctx| {
-        let (kernel, table) = scale_by_table(ctx)?;
-        // SAFETY: x[i] *= table[i % 4] for i below n only; it touches no other variable.
+        let (kernel, table) = weigh(ctx)?;
+        // SAFETY: x[i] *= weights[i % 4] for i below n only; it touches no other variable.
         let mut scale = unsafe { kernel.safe_when_reading(table, [SHORT]) };
         let (stream, mut x) = (ctx.stream()?, ctx.upload(&[1.0f32; 4])?);
         for table in [[1.0, 2.0, 3.0, 4.0], [10.0; 4]] {
@@ -176,7 +174,7 @@ fn constant_is_written_between_scopes() {
         assert_eq!(x.to_vec()?, [10.0, 20.0, 30.0, 40.0]);
         assert_eq!(scale.variables().to_vec()?, [10.0; 4]);
         let (kernel, table) = scale.into_parts();
-        assert_eq!((kernel.name(), table.len()), ("scale_by_table", 4));
+        assert_eq!((kernel.name(), table.len()), ("weigh", 4));
         Ok(())
     });
 }
@@ -185,7 +183,7 @@ fn constant_is_written_between_scopes() {
 #[test]
 fn constant_is_shared_by_kernels_that_borrow_it() {
     in_context(|ctx| {
-        let (kernel, mut table) = scale_by_table(ctx)?;
+        let (kernel, mut table) = weigh(ctx)?;
         table.write(&[2.0; 4])?;
         // SAFETY: as above.
         let scale = unsafe { kernel.safe_when_reading(&table, [SHORT]) };

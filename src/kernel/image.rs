@@ -34,7 +34,7 @@ impl<'ctx> Image<'ctx> {
 
     /// Address and size in bytes of the variable of this name (`cuModuleGetGlobal`).
     pub(super) fn variable(&self, name: &CStr) -> Result<(CUdeviceptr, usize)> {
-        // SAFETY: the module is loaded as long as the image lives.
+        // SAFETY: the module is loaded as long as the image lives (C1, C6).
         unsafe { calls::module_get_global(self.context.driver(), self.raw, name) }
     }
 
@@ -59,7 +59,8 @@ impl<'ctx> Image<'ctx> {
 
 impl Drop for Image<'_> {
     fn drop(&mut self) {
-        // SAFETY: loaded and owned; a launch in a scope borrows a kernel for that scope, and the kernel shares this image (C1, C5).
+        // SAFETY: loaded and owned; a launch in a scope borrows a kernel for that scope, a copy of a variable its handle, and both share
+        // this image (C1, C5, C6).
         self.context
             .state()
             .tear_down(|driver| unsafe { calls::module_unload(driver, self.raw) });

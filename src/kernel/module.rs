@@ -16,8 +16,8 @@ use std::sync::Arc;
 
 /// Device code, compiled and loaded into a context.
 ///
-/// A [`Kernel`] and a [`Global`](crate::Global) keep their module loaded, so they may be dropped in any order; the module is unloaded with the last of them
-/// (`cuModuleUnload`).
+/// A [`Kernel`] and a [`Global`](crate::Global) keep their module loaded, so they may be dropped in any order; the module is unloaded
+/// with the last of them (`cuModuleUnload`).
 pub struct Module<'ctx> {
     pub(super) image: Arc<Image<'ctx>>,
 }

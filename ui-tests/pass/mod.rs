@@ -69,6 +69,9 @@ mod escape_streams_collected_in_an_outer_vec;
 #[path = "escape/transfer_kept_after_one_of_its_contexts.rs"]
 mod escape_transfer_kept_after_one_of_its_contexts;
 
+#[path = "escape/variable_kept_after_its_context.rs"]
+mod escape_variable_kept_after_its_context;
+
 #[path = "in-flight/buffer_divided_twice.rs"]
 mod in_flight_buffer_divided_twice;
 
@@ -189,6 +192,15 @@ mod in_flight_stream_dropped_in_flight;
 #[path = "in-flight/stream_made_inside_the_scope.rs"]
 mod in_flight_stream_made_inside_the_scope;
 
+#[path = "in-flight/variable_given_back_while_lent.rs"]
+mod in_flight_variable_given_back_while_lent;
+
+#[path = "in-flight/variable_read_at_rest_while_lent.rs"]
+mod in_flight_variable_read_at_rest_while_lent;
+
+#[path = "in-flight/variable_written_while_a_kernel_reads_it.rs"]
+mod in_flight_variable_written_while_a_kernel_reads_it;
+
 #[path = "mix/brand_made_shorter.rs"]
 mod mix_brand_made_shorter;
 
@@ -281,6 +293,12 @@ mod mix_transfer_used_with_a_third_gpu;
 
 #[path = "mix/two_scopes_of_one_gpu_mixed_in_closures.rs"]
 mod mix_two_scopes_of_one_gpu_mixed_in_closures;
+
+#[path = "mix/variable_brand_made_shorter.rs"]
+mod mix_variable_brand_made_shorter;
+
+#[path = "mix/variable_of_another_gpu_lent_to_a_stream.rs"]
+mod mix_variable_of_another_gpu_lent_to_a_stream;
 
 #[path = "papercuts/closure_in_a_variable_without_a_type.rs"]
 mod papercuts_closure_in_a_variable_without_a_type;
@@ -392,3 +410,9 @@ mod types_uninitialised_memory_read;
 
 #[path = "types/usize_where_the_kernel_takes_u32.rs"]
 mod types_usize_where_the_kernel_takes_u32;
+
+#[path = "types/variable_of_bool.rs"]
+mod types_variable_of_bool;
+
+#[path = "types/view_of_a_variable_where_the_kernel_writes.rs"]
+mod types_view_of_a_variable_where_the_kernel_writes;

@@ -1,0 +1,13 @@
+//! Twin of `fail/escape/variable_kept_after_its_context.rs`.
+
+use scoped_cuda::{Driver, Result};
+
+fn f(driver: Driver, ptx: &str) -> Result<()> {
+    let mut kept = None;
+    driver.with_device(0, |ctx| {
+        kept = Some(ctx.load_ptx(ptx)?.global::<u32>("counter", 1)?.get()?);
+        Ok(())
+    })?;
+    println!("{kept:?}");
+    Ok(())
+}
