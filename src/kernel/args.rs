@@ -28,7 +28,7 @@ use std::ptr;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an argument for a kernel parameter `{P}`",
     label = "the kernel's parameter here is `{P}`",
-    note = "pass `&Ordered`, or `&Buffer` at rest, for `In<T>`; `&mut Ordered` for `Out<T>` and `InOut<T>`; a value of exactly type `T` for `T`: numbers are not converted, so `2.0f32` or `u32::try_from(n)`"
+    note = "pass `&Ordered`, or `&Buffer` at rest, for `In<T>`; `&mut Ordered` for `Out<T>` and `InOut<T>`; `Some` of these or `Null` for `Optional`; a value of exactly type `T` for `T`: numbers are not converted, so `2.0f32` or `u32::try_from(n)`"
 )]
 pub trait Arg<'s, 'scope, 'ctx, P: Param> {
     /// What the kernel gets: an address or the plain data itself.
@@ -102,28 +102,39 @@ impl<'s, 'scope, 'ctx, T: Pod, A: Readable<'s, 'scope, 'ctx, T> + Near> Arg<'s, 
     }
 }
 
-macro_rules! written {
-    ($($pointer:ident),*) => {$(
-        impl<'s, 'scope, 'ctx, T: Pod, B: MemoryMut<'ctx, T> + Near> Arg<'s, 'scope, 'ctx, $pointer<T>>
-            for &mut Ordered<'s, B>
-        {
-            type Value = One<CUdeviceptr>;
+impl<'s, 'scope, 'ctx, T: Pod, B: MemoryMut<'ctx, T> + Near> Arg<'s, 'scope, 'ctx, Out<T>>
+    for &mut Ordered<'s, B>
+{
+    type Value = One<CUdeviceptr>;
 
-            #[inline]
-            fn value(self, _: &LaunchConfig, _: Token) -> Result<Self::Value> {
-                Ok(One(self.memory().as_raw()))
-            }
+    #[inline]
+    fn value(self, _: &LaunchConfig, _: Token) -> Result<Self::Value> {
+        Ok(One(self.memory().as_raw()))
+    }
 
-            #[inline]
-            fn seen(&self, _: &LaunchConfig) -> usize {
-                self.memory().len()
-            }
-        }
-    )*};
+    #[inline]
+    fn seen(&self, _: &LaunchConfig) -> usize {
+        self.memory().len()
+    }
 }
 
-written!(Out, InOut);
+impl<'s, 'scope, 'ctx, T: Pod, B: MemoryMut<'ctx, T> + Near> Arg<'s, 'scope, 'ctx, InOut<T>>
+    for &mut Ordered<'s, B>
+{
+    type Value = One<CUdeviceptr>;
 
+    #[inline]
+    fn value(self, _: &LaunchConfig, _: Token) -> Result<Self::Value> {
+        Ok(One(self.memory().as_raw()))
+    }
+
+    #[inline]
+    fn seen(&self, _: &LaunchConfig) -> usize {
+        self.memory().len()
+    }
+}
+
+#[diagnostic::do_not_recommend]
 impl<'s, 'scope, 'ctx, P: Pointer, A> Arg<'s, 'scope, 'ctx, Optional<P>> for Option<A>
 where
     A: Arg<'s, 'scope, 'ctx, P, Value = One<CUdeviceptr>>,
@@ -141,6 +152,7 @@ where
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<'s, 'scope, 'ctx, P: Pointer> Arg<'s, 'scope, 'ctx, Optional<P>> for Null {
     type Value = One<CUdeviceptr>;
 
@@ -177,6 +189,7 @@ impl Length for Option<usize> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<'s, 'scope, 'ctx, P, N: Count, A> Arg<'s, 'scope, 'ctx, Counted<P, N>> for A
 where
     P: Pointer<Seen: Length>,
@@ -201,6 +214,7 @@ where
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<'s, 'scope, 'ctx, P, A> Arg<'s, 'scope, 'ctx, Span<P>> for A
 where
     P: Pointer<Seen: Length>,
@@ -221,6 +235,7 @@ where
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<'s, 'scope, 'ctx> Arg<'s, 'scope, 'ctx, SharedBytes> for SharedBytes {
     type Value = One<u32>;
 

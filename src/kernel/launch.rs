@@ -1,11 +1,9 @@
-//! From a kernel, a configuration and arguments to the driver.
+//! From a kernel and a configuration to what the driver takes.
 
-#![allow(unsafe_code)] // launches, and asks for limits
+#![allow(unsafe_code)] // asks for limits
 
-use super::args::Args;
 use super::config::{LaunchConfig, within};
 use super::function::Kernel;
-use super::params::Params;
 use crate::attribute::Attribute;
 use crate::current;
 use crate::error::{Error, LaunchField, Result};
@@ -15,77 +13,13 @@ use crate::ffi::{
     CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, CUlaunchAttribute, CUlaunchAttributeID,
     CUlaunchAttributeValue, CUlaunchConfig, CUstream, calls,
 };
-use crate::scope::ScopedStream;
 use std::ffi::c_uint;
 use std::ptr;
-
-impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
-    /// Launches `kernel` on this stream (`cuLaunchKernelEx`). An empty problem ([`LaunchConfig::for_elements`] of 0) makes no call.
-    ///
-    /// # Errors
-    /// [`Error::BadLaunch`], [`Error::UnevenClusters`], [`Error::BadPriority`], [`Error::CountTooLarge`], or what the driver returns.
-    ///
-    /// # Safety
-    /// The kernel, run in this configuration with these arguments,
-    /// - takes parameters of the types that `P` names, in this order (their number, sizes and offsets were checked at look-up, where the
-    ///   driver can tell; their meaning was not);
-    /// - reads only within the elements of `In` and `InOut` arguments and writes only within those of `Out` and `InOut`;
-    /// - follows no address that it was given as a number, or that memory contains, to anywhere else;
-    /// - touches variables of its module only while nobody else does: those that it reads are not being written, those that it writes are
-    ///   not used, by other work or through a `Global`;
-    /// - stays within its static shared memory and the [dynamic](LaunchConfig::dynamic_shared_bytes) that it is given;
-    /// - is launched in the way that it is written for: [cooperatively](LaunchConfig::cooperative) if its blocks wait for each other, with
-    ///   the [clusters](LaunchConfig::cluster) that it expects;
-    /// - if it [overlaps](LaunchConfig::overlapping_previous) the launch ahead of it: has waited for that
-    ///   (`cudaGridDependencySynchronize()`) before it touches memory, and is not done before it has waited.
-    ///
-    /// ```
-    /// # use scoped_cuda::{Driver, In, InOut, LaunchConfig, sim::Simulation};
-    /// # let driver = Driver::simulated(Simulation::default())?;
-    /// # driver.machine().unwrap().kernel("scale", |call| {
-    /// #     let (n, k) = (call.scalar::<u32>(1) as usize, call.scalar::<f32>(2));
-    /// #     call.update::<f32>(0, |x| x[..n].iter_mut().for_each(|x| *x *= k));
-    /// # });
-    /// # let ptx = ".version 8.0\n.target sm_80\n.address_size 64\n
-    /// #     .visible .entry scale(.param .u64 x, .param .u32 n, .param .f32 k) { ret; }";
-    /// # driver.with_device(0, |ctx| {
-    /// let scale = ctx.load_ptx(ptx)?.kernel::<(InOut<f32>, u32, f32)>("scale")?;
-    /// let (stream, mut x) = (ctx.stream()?, ctx.upload(&[1.0f32, 2.0, 3.0])?);
-    /// stream.scope(|s| {
-    ///     let mut x = s.lend(&mut x);
-    ///     // SAFETY: `scale` multiplies the first n elements of x by k, and x has 3.
-    ///     unsafe { s.launch(&scale, LaunchConfig::for_elements(3), (&mut x, 3, 10.0)) }
-    /// })?;
-    /// assert_eq!(x.to_vec()?, [10.0, 20.0, 30.0]);
-    /// # Ok(()) })?;
-    /// # Ok::<(), scoped_cuda::Error>(())
-    /// ```
-    #[inline]
-    pub unsafe fn launch<P: Params, A: Args<'s, 'scope, 'ctx, P>>(
-        self,
-        kernel: &'scope Kernel<'ctx, P>,
-        config: LaunchConfig,
-        arguments: A,
-    ) -> Result<()> {
-        let Some(grid) = kernel.check(&config)? else {
-            return Ok(());
-        };
-        let (driver, stream) = (self.context().driver(), self.stream().as_raw());
-        arguments.with_pointers(&config, |pointers| {
-            config.with_raw(grid, stream, |raw| {
-                // SAFETY: function and stream are of one context (equal brands, C2) and live for `'scope`; `with_raw` counts the
-                // attributes; `Args` passes a pointer to a value for each parameter of `P`; what the kernel touches is the caller's
-                // promise, and stays lent until the wait (C5, C6).
-                unsafe { calls::launch_kernel(driver, raw, kernel.as_raw(), pointers) }
-            })
-        })
-    }
-}
 
 impl<P> Kernel<'_, P> {
     /// The grid as the driver takes it; `None` for an empty problem.
     #[inline]
-    pub(super) fn check(&self, config: &LaunchConfig) -> Result<Option<[u32; 3]>> {
+    pub(crate) fn check(&self, config: &LaunchConfig) -> Result<Option<[u32; 3]>> {
         if config.is_empty() {
             return Ok(None);
         }
@@ -209,7 +143,7 @@ impl<P> Kernel<'_, P> {
 impl LaunchConfig {
     /// Calls `f` with what the driver takes. Its attributes live for the call.
     #[inline]
-    pub(super) fn with_raw<R>(
+    pub(crate) fn with_raw<R>(
         &self,
         [gx, gy, gz]: [u32; 3],
         stream: CUstream,

@@ -17,18 +17,18 @@ pub struct InOut<T>(PhantomData<fn(T)>);
 /// A pointer parameter that may be null: `Optional<In<T>>` and so on.
 ///
 /// The argument is an [`Option`] of one for the pointer, or [`Null`].
-pub struct Optional<P>(PhantomData<fn(P)>);
+pub struct Optional<P: Pointer>(PhantomData<fn(P)>);
 
 /// Two parameters, a pointer and the number of elements behind it as an `N`: `const T *x, unsigned n` is `Counted<In<T>, u32>`.
 ///
 /// The argument is the one for the pointer alone; the number is its length, so the two cannot disagree. A length that an `N` does not hold
 /// is [`Error::CountTooLarge`](crate::Error::CountTooLarge), and null has length 0.
-pub struct Counted<P, N>(PhantomData<fn(P, N)>);
+pub struct Counted<P: Pointer, N: Count>(PhantomData<fn(P, N)>);
 
 /// One parameter of 16 bytes, a pointer and the number of elements behind it: `struct { const T *data; size_t len; }`, or a `std::span`.
 ///
 /// The argument is the one for the pointer alone.
-pub struct Span<P>(PhantomData<fn(P)>);
+pub struct Span<P: Pointer>(PhantomData<fn(P)>);
 
 /// A parameter of type `unsigned int` that is told how much dynamic shared memory a block has, in bytes; and its argument.
 ///
@@ -96,26 +96,36 @@ pub trait Pointer: Param + Sealed {}
 
 const POINTER: &[Layout] = &[Layout::of::<CUdeviceptr>()];
 
-macro_rules! pointers {
-    ($($pointer:ident),*) => {$(
-        impl<T: Pod> Param for $pointer<T> {
-            const LAYOUT: &'static [Layout] = POINTER;
-            type Seen = usize;
-        }
-
-        impl<T> Sealed for $pointer<T> {}
-        impl<T> Pointer for $pointer<T> where Self: Param {}
-    )*};
+impl<T: Pod> Param for In<T> {
+    const LAYOUT: &'static [Layout] = POINTER;
+    type Seen = usize;
 }
 
-pointers!(In, Out, InOut);
+impl<T> Sealed for In<T> {}
+impl<T> Pointer for In<T> where Self: Param {}
+
+impl<T: Pod> Param for Out<T> {
+    const LAYOUT: &'static [Layout] = POINTER;
+    type Seen = usize;
+}
+
+impl<T> Sealed for Out<T> {}
+impl<T> Pointer for Out<T> where Self: Param {}
+
+impl<T: Pod> Param for InOut<T> {
+    const LAYOUT: &'static [Layout] = POINTER;
+    type Seen = usize;
+}
+
+impl<T> Sealed for InOut<T> {}
+impl<T> Pointer for InOut<T> where Self: Param {}
 
 impl<P: Pointer> Param for Optional<P> {
     const LAYOUT: &'static [Layout] = POINTER;
     type Seen = Option<P::Seen>;
 }
 
-impl<P> Sealed for Optional<P> {}
+impl<P: Pointer> Sealed for Optional<P> {}
 impl<P: Pointer> Pointer for Optional<P> {}
 
 impl<P: Pointer, N: Count> Param for Counted<P, N> {

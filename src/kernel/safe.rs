@@ -85,7 +85,7 @@ impl<'ctx, P: Params> Kernel<'ctx, P> {
     }
 
     /// The same for a kernel that reads variables of its module, `__constant__` ones say: it is given their handles, each a
-    /// `Global` or a reference to one.
+    /// [`Global`](crate::Global) or a reference to one.
     ///
     /// A launch borrows the kernel, and with it the handles, until its scope has waited: nobody writes a variable that a launch reads. Between
     /// scopes, handles that it owns are at hand in [`variables_mut`](SafeKernel::variables_mut).

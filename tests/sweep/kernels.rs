@@ -3,12 +3,21 @@
 #![allow(unsafe_code)] // launches
 
 use crate::Program;
-use crate::common::PTX;
-use scoped_cuda::{Context, In, InOut, LaunchConfig, Result};
+use crate::common::{PTX, launches};
+use scoped_cuda::{
+    CachePreference, Carveout, Context, Counted, In, InOut, LaunchConfig, Out, Result, SharedBytes,
+};
 use std::sync::Arc;
 
 pub(crate) const PROGRAMS: &[(&str, Program)] = &[
     ("kernels", |driver| driver.with_device(0, kernels)),
+    ("safe kernels", |driver| driver.with_device(0, safe_kernels)),
+    ("special launches", |driver| {
+        driver.with_device(0, special_launches)
+    }),
+    ("attributes and occupancy", |driver| {
+        driver.with_device(0, attributes_and_occupancy)
+    }),
     ("host functions", |driver| {
         driver.with_device(0, host_functions)
     }),
@@ -28,6 +37,74 @@ fn kernels(ctx: Context<'_>) -> Result<()> {
         unsafe { s.launch(&add, LaunchConfig::for_elements(4), (&x, &mut y, 4)) }
     })?;
     assert_eq!(y.to_vec()?, [3; 4]);
+    Ok(())
+}
+
+fn safe_kernels(ctx: Context<'_>) -> Result<()> {
+    let module = ctx.load_ptx(PTX)?;
+    let weights = module.global::<f32>("weights", 4)?;
+    let weigh = module.kernel::<(InOut<f32>, u32)>("weigh")?;
+    // SAFETY: x[i] *= weights[i % 4] for i below n only.
+    let mut weigh = unsafe {
+        weigh.safe_when_reading(
+            weights,
+            [("n is at most the length of x", |_, (x, n)| n as usize <= x)],
+        )
+    };
+    weigh.variables_mut().write(&[2.0; 4])?;
+    let (stream, mut x) = (ctx.stream()?, ctx.filled(4, 3.0f32)?);
+    stream.scope(|s| {
+        let mut x = s.lend(&mut x);
+        weigh.launch(s, LaunchConfig::for_elements(4), (&mut x, 4))
+    })?;
+    assert_eq!(x.to_vec()?, [6.0; 4]);
+    Ok(())
+}
+
+fn special_launches(ctx: Context<'_>) -> Result<()> {
+    let module = ctx.load_ptx(launches::PTX)?;
+    let fill = module.kernel::<(Counted<Out<f32>, u32>, f32)>("fill_counted")?;
+    let shared = module.kernel::<(SharedBytes, Out<u32>)>("shared_bytes")?;
+    shared.set_max_dynamic_shared_bytes(60_000)?;
+    let (stream, mut x, mut told) = (ctx.stream()?, ctx.zeros(4)?, ctx.zeros::<u32>(2)?);
+    let urgent = *ctx.stream_priorities()?.start();
+    let shape = LaunchConfig::new([2, 1, 1], [32, 1, 1]);
+    stream.scope(|s| {
+        let (mut x, mut told) = (s.lend(&mut x), s.lend(&mut told));
+        let configs = [
+            shape.cooperative(),
+            shape.cluster([2, 1, 1]),
+            shape.cluster([2, 1, 1]).cooperative(),
+            shape.priority(urgent).overlapping_previous(),
+        ];
+        for config in configs {
+            // SAFETY: it writes as many elements as it is told; what comes ahead of it writes the same.
+            unsafe { s.launch(&fill, config, (&mut x, 5.0)) }?;
+        }
+        // SAFETY: it writes two elements, and the last word of its shared memory.
+        unsafe {
+            s.launch(
+                &shared,
+                shape.dynamic_shared_bytes(60_000),
+                (SharedBytes, &mut told),
+            )
+        }
+    })?;
+    assert_eq!(x.to_vec()?, [5.0; 4]);
+    assert_eq!(told.to_vec()?, [60_000; 2]);
+    Ok(())
+}
+
+fn attributes_and_occupancy(ctx: Context<'_>) -> Result<()> {
+    let module = ctx.load_ptx(launches::PTX)?;
+    let kernel = module.kernel::<(Out<u32>,)>("clusters")?;
+    kernel.set_carveout(Carveout::Percent(100))?;
+    kernel.set_cache_preference(CachePreference::Shared)?;
+    kernel.allow_large_clusters(true)?;
+    kernel.attributes()?;
+    kernel.best_block(0)?;
+    kernel.available_shared_bytes(2, 256)?;
+    kernel.active_clusters(LaunchConfig::new([64, 1, 1], [64, 1, 1]).cluster([16, 1, 1]))?;
     Ok(())
 }
 

@@ -99,6 +99,12 @@ mod in_flight_buffer_replaced_while_lent;
 #[path = "in-flight/buffer_written_while_another_stream_reads_it.rs"]
 mod in_flight_buffer_written_while_another_stream_reads_it;
 
+#[path = "in-flight/constant_written_while_a_launch_reads_it.rs"]
+mod in_flight_constant_written_while_a_launch_reads_it;
+
+#[path = "in-flight/constant_written_while_kernels_share_it.rs"]
+mod in_flight_constant_written_while_kernels_share_it;
+
 #[path = "in-flight/forgotten_handle_does_not_end_the_loan.rs"]
 mod in_flight_forgotten_handle_does_not_end_the_loan;
 
@@ -185,6 +191,9 @@ mod in_flight_region_read_at_rest_while_its_rows_are_lent;
 
 #[path = "in-flight/registered_memory_lent_to_a_scope_around_its_closure.rs"]
 mod in_flight_registered_memory_lent_to_a_scope_around_its_closure;
+
+#[path = "in-flight/safe_kernel_dropped_in_flight.rs"]
+mod in_flight_safe_kernel_dropped_in_flight;
 
 #[path = "in-flight/stream_dropped_in_flight.rs"]
 mod in_flight_stream_dropped_in_flight;
@@ -273,6 +282,9 @@ mod mix_proof_for_two_scopes_used_for_a_third;
 #[path = "mix/region_copied_between_gpus_without_a_transfer.rs"]
 mod mix_region_copied_between_gpus_without_a_transfer;
 
+#[path = "mix/safe_kernel_launched_on_a_stream_of_another_gpu.rs"]
+mod mix_safe_kernel_launched_on_a_stream_of_another_gpu;
+
 #[path = "mix/stream_and_buffer_of_two_gpus_in_one_struct.rs"]
 mod mix_stream_and_buffer_of_two_gpus_in_one_struct;
 
@@ -308,6 +320,9 @@ mod papercuts_error_of_ones_own_inside_a_scope;
 
 #[path = "threads/context_moved_into_a_thread_that_may_outlive_it.rs"]
 mod threads_context_moved_into_a_thread_that_may_outlive_it;
+
+#[path = "threads/kernel_given_to_a_thread_that_may_outlive_it.rs"]
+mod threads_kernel_given_to_a_thread_that_may_outlive_it;
 
 #[path = "threads/memory_written_from_two_threads.rs"]
 mod threads_memory_written_from_two_threads;
@@ -348,6 +363,9 @@ mod types_element_type_enum;
 #[path = "types/element_type_that_owns.rs"]
 mod types_element_type_that_owns;
 
+#[path = "types/elements_counted_with_a_float.rs"]
+mod types_elements_counted_with_a_float;
+
 #[path = "types/f64_where_the_kernel_takes_f32.rs"]
 mod types_f64_where_the_kernel_takes_f32;
 
@@ -369,8 +387,14 @@ mod types_host_type_declared_to_be_device_memory;
 #[path = "types/host_vec_as_an_argument.rs"]
 mod types_host_vec_as_an_argument;
 
+#[path = "types/kernel_wrapped_without_unsafe.rs"]
+mod types_kernel_wrapped_without_unsafe;
+
 #[path = "types/launch_without_unsafe.rs"]
 mod types_launch_without_unsafe;
+
+#[path = "types/length_passed_beside_memory_that_is_counted.rs"]
+mod types_length_passed_beside_memory_that_is_counted;
 
 #[path = "types/memory_of_another_gpu_copied_as_near_memory.rs"]
 mod types_memory_of_another_gpu_copied_as_near_memory;
@@ -387,20 +411,41 @@ mod types_memory_read_as_another_element_type;
 #[path = "types/memory_without_content_read_in_a_scope.rs"]
 mod types_memory_without_content_read_in_a_scope;
 
+#[path = "types/memory_without_some_where_it_is_optional.rs"]
+mod types_memory_without_some_where_it_is_optional;
+
+#[path = "types/null_where_the_kernel_needs_memory.rs"]
+mod types_null_where_the_kernel_needs_memory;
+
 #[path = "types/owned_memory_declared_to_be_readable.rs"]
 mod types_owned_memory_declared_to_be_readable;
 
 #[path = "types/parameter_list_without_a_comma.rs"]
 mod types_parameter_list_without_a_comma;
 
+#[path = "types/precondition_for_other_parameters.rs"]
+mod types_precondition_for_other_parameters;
+
+#[path = "types/precondition_that_captures.rs"]
+mod types_precondition_that_captures;
+
 #[path = "types/reference_in_a_parameter_list.rs"]
 mod types_reference_in_a_parameter_list;
+
+#[path = "types/shared_buffer_where_a_safe_kernel_writes.rs"]
+mod types_shared_buffer_where_a_safe_kernel_writes;
 
 #[path = "types/shared_handle_where_the_kernel_writes.rs"]
 mod types_shared_handle_where_the_kernel_writes;
 
 #[path = "types/shared_view_declared_to_be_writable.rs"]
 mod types_shared_view_declared_to_be_writable;
+
+#[path = "types/span_of_plain_data.rs"]
+mod types_span_of_plain_data;
+
+#[path = "types/struct_with_a_reference_as_a_parameter.rs"]
+mod types_struct_with_a_reference_as_a_parameter;
 
 #[path = "types/time_between_a_timed_and_an_untimed_event.rs"]
 mod types_time_between_a_timed_and_an_untimed_event;

@@ -1,0 +1,311 @@
+//! A tour of kernels: a vector sum, a tiled matrix product in shared memory, a reduction with dynamic shared memory, and a cooperative
+//! kernel whose blocks wait for each other. `cargo run --example kernels`
+//!
+//! Their CUDA C++ source is `kernels.cu`, which says how `kernels.ptx` is made of it. Each is wrapped once with what has to hold for a launch,
+//! beside a comment that says why that suffices; from then on launches are safe. Every result is compared with the host's.
+//!
+//! Uses the real driver when the machine has one with a device, else the simulated one, and says which.
+
+#![allow(unsafe_code)] // vouches for the kernels
+
+use scoped_cuda::sim::{KernelCall, Simulation};
+use scoped_cuda::{
+    Attribute, Context, Counted, Driver, In, InOut, LaunchConfig, Module, Out, Result, SafeKernel,
+    Stream,
+};
+
+const PTX: &str = include_str!("kernels.ptx");
+/// Threads of a block of `matmul` along x and y.
+const TILE: u32 = 16;
+
+type VectorAdd = (In<f32>, In<f32>, Out<f32>, u32);
+type Matmul = (In<f32>, In<f32>, Out<f32>, u32, u32, u32);
+type BlockSums = (Counted<In<f32>, u32>, Out<f32>);
+type Normalise = (Counted<InOut<f32>, u32>, Out<f32>);
+
+fn main() -> Result<()> {
+    let driver = real_driver().map_or_else(simulated_driver, Ok)?;
+    driver.with_device(0, |ctx| {
+        let kernels = Kernels::load(ctx)?;
+        let stream = ctx.stream()?;
+        vector_add(ctx, &stream, &kernels)?;
+        matmul(ctx, &stream, &kernels)?;
+        reduction(ctx, &stream, &kernels)?;
+        cooperative(ctx, &stream, &kernels)
+    })
+}
+
+/// The kernels, each with what makes its launch safe.
+struct Kernels<'ctx> {
+    vector_add: SafeKernel<'ctx, VectorAdd>,
+    matmul: SafeKernel<'ctx, Matmul>,
+    block_sums: SafeKernel<'ctx, BlockSums>,
+    normalise: SafeKernel<'ctx, Normalise>,
+}
+
+impl<'ctx> Kernels<'ctx> {
+    fn load(ctx: Context<'ctx>) -> Result<Self> {
+        let module: Module<'ctx> = ctx.load_ptx(PTX)?;
+        let vector_add = module.kernel::<VectorAdd>("vector_add")?;
+        let matmul = module.kernel::<Matmul>("matmul")?;
+        let block_sums = module.kernel::<BlockSums>("block_sums")?;
+        let normalise = module.kernel::<Normalise>("normalise")?;
+        Ok(Self {
+            // SAFETY: every access is at an index i < n. No shared memory, no variables, no waiting.
+            vector_add: unsafe {
+                vector_add.safe_when([
+                    ("n is at most the length of a", |_, (a, _, _, n)| {
+                        n as usize <= a
+                    }),
+                    ("n is at most the length of b", |_, (_, b, _, n)| {
+                        n as usize <= b
+                    }),
+                    ("n is at most the length of c", |_, (_, _, c, n)| {
+                        n as usize <= c
+                    }),
+                ])
+            },
+            // SAFETY: a is read at row * inner + k with row < rows and k < inner, b and c likewise; the products are of 64 bits. The
+            // tiles are indexed with threadIdx.x and .y, and all threads of a block come to each __syncthreads().
+            matmul: unsafe {
+                matmul.safe_when([
+                    ("blocks are TILE x TILE threads", |config, _| {
+                        config.block() == [TILE, TILE, 1]
+                    }),
+                    (
+                        "a has rows * inner elements",
+                        |_, (a, _, _, rows, inner, _)| product(rows, inner) <= a,
+                    ),
+                    (
+                        "b has inner * columns elements",
+                        |_, (_, b, _, _, inner, columns)| product(inner, columns) <= b,
+                    ),
+                    (
+                        "c has rows * columns elements",
+                        |_, (_, _, c, rows, _, columns)| product(rows, columns) <= c,
+                    ),
+                ])
+            },
+            // SAFETY: x is read at i < len, which is its length; `partial` at threadIdx.x and, while that is below count <= blockDim.x,
+            // at indices below count; `sums` at blockIdx.x.
+            block_sums: unsafe {
+                block_sums.safe_when([
+                    ("blocks and grid are in one row", |config, _| {
+                        config.block()[1..] == [1, 1] && config.grid()[1..] == [1, 1]
+                    }),
+                    (
+                        "shared memory has a float for each thread of a block",
+                        |config, _| {
+                            u64::from(config.shared_bytes()) >= 4 * config.threads_per_block()
+                        },
+                    ),
+                    ("sums has an element for each block", |config, (_, sums)| {
+                        config.blocks() <= sums as u64
+                    }),
+                ])
+            },
+            // SAFETY: x is accessed at i < len, which is its length; total[0] by one thread or atomically, with the whole grid waiting in
+            // between, for which it is cooperative.
+            normalise: unsafe {
+                normalise.safe_when([
+                    ("the launch is cooperative", |config, _| {
+                        config.is_cooperative()
+                    }),
+                    ("total has an element", |_, (_, total)| total >= 1),
+                ])
+            },
+        })
+    }
+}
+
+fn product(a: u32, b: u32) -> usize {
+    // Of 64 bits, as in the kernel.
+    (u64::from(a) * u64::from(b)) as usize
+}
+
+/// Small whole numbers, whose sums a float holds exactly: results are compared bit for bit, whatever the order of the additions.
+fn numbers(len: usize, step: usize) -> Vec<f32> {
+    (0..len).map(|i| (i * step % 8) as f32).collect()
+}
+
+fn vector_add<'ctx>(
+    ctx: Context<'ctx>,
+    stream: &Stream<'ctx>,
+    kernels: &Kernels<'ctx>,
+) -> Result<()> {
+    const N: usize = 100_000;
+    let (a, b) = (numbers(N, 3), numbers(N, 5));
+    let (device_a, device_b) = (ctx.upload(&a)?, ctx.upload(&b)?);
+    let mut device_c = ctx.zeros::<f32>(N)?;
+    // As many threads in a block as keep the device fullest.
+    let threads = kernels.vector_add.kernel().best_block(0)?.threads;
+    let config = LaunchConfig::for_elements_in_blocks(N, threads);
+    stream.scope(|s| {
+        let arguments = (&device_a, &device_b, &mut s.lend(&mut device_c), N as u32);
+        kernels.vector_add.launch(s, config, arguments)
+    })?;
+    let expected: Vec<f32> = a.iter().zip(&b).map(|(a, b)| a + b).collect();
+    assert_eq!(device_c.to_vec()?, expected);
+    println!("vector_add: {N} sums in blocks of {threads} threads, as on the host");
+
+    // What does not hold is said, and nothing is launched.
+    let error = stream.scope(|s| {
+        let arguments = (
+            &device_a,
+            &device_b,
+            &mut s.lend(&mut device_c),
+            N as u32 + 1,
+        );
+        kernels.vector_add.launch(s, config, arguments)
+    });
+    println!("vector_add of one more: {}", error.unwrap_err());
+    Ok(())
+}
+
+fn matmul<'ctx>(ctx: Context<'ctx>, stream: &Stream<'ctx>, kernels: &Kernels<'ctx>) -> Result<()> {
+    // No multiples of a tile.
+    const ROWS: usize = 150;
+    const INNER: usize = 70;
+    const COLUMNS: usize = 97;
+    let (a, b) = (numbers(ROWS * INNER, 3), numbers(INNER * COLUMNS, 5));
+    let (device_a, device_b) = (ctx.upload(&a)?, ctx.upload(&b)?);
+    let mut device_c = ctx.zeros::<f32>(ROWS * COLUMNS)?;
+    let tiles = |len: usize| (len as u32).div_ceil(TILE);
+    let config = LaunchConfig::new([tiles(COLUMNS), tiles(ROWS), 1], [TILE, TILE, 1]);
+    stream.scope(|s| {
+        let (rows, inner, columns) = (ROWS as u32, INNER as u32, COLUMNS as u32);
+        let mut device_c = s.lend(&mut device_c);
+        let arguments = (&device_a, &device_b, &mut device_c, rows, inner, columns);
+        kernels.matmul.launch(s, config, arguments)
+    })?;
+    assert_eq!(device_c.to_vec()?, host_matmul(&a, &b, INNER, COLUMNS));
+    println!(
+        "matmul: {ROWS} x {INNER} by {INNER} x {COLUMNS} in tiles of {TILE} x {TILE}, as on the host"
+    );
+    Ok(())
+}
+
+fn reduction<'ctx>(
+    ctx: Context<'ctx>,
+    stream: &Stream<'ctx>,
+    kernels: &Kernels<'ctx>,
+) -> Result<()> {
+    const LEN: usize = 1_000_000;
+    const THREADS: u32 = 256;
+    let x = numbers(LEN, 3);
+    let device_x = ctx.upload(&x)?;
+    // As many blocks as run at once, each with a float of shared memory for a thread; then one block for their sums.
+    let kernel = kernels.block_sums.kernel();
+    let multiprocessors = ctx.device().attribute(Attribute::MultiprocessorCount)?;
+    let blocks = kernel.active_blocks(THREADS, 4 * THREADS)? * multiprocessors as u32;
+    let (mut sums, mut sum) = (ctx.zeros::<f32>(blocks as usize)?, ctx.zeros::<f32>(1)?);
+    let config = |blocks| {
+        LaunchConfig::new([blocks, 1, 1], [THREADS, 1, 1]).dynamic_shared_bytes(4 * THREADS)
+    };
+    let mut total = [0.0];
+    stream.scope(|s| {
+        let (mut sums, mut sum) = (s.lend(&mut sums), s.lend(&mut sum));
+        kernels
+            .block_sums
+            .launch(s, config(blocks), (&device_x, &mut sums))?;
+        kernels.block_sums.launch(s, config(1), (&sums, &mut sum))?;
+        s.read(&sum, &mut total)
+    })?;
+    assert_eq!(total, [x.iter().sum::<f32>()]);
+    println!(
+        "block_sums: {LEN} numbers in {blocks} blocks, then these in one: {}, as on the host",
+        total[0]
+    );
+    Ok(())
+}
+
+fn cooperative<'ctx>(
+    ctx: Context<'ctx>,
+    stream: &Stream<'ctx>,
+    kernels: &Kernels<'ctx>,
+) -> Result<()> {
+    const LEN: usize = 100_000;
+    const THREADS: u32 = 256;
+    let x = numbers(LEN, 3);
+    let (mut device_x, mut total) = (ctx.upload(&x)?, ctx.zeros::<f32>(1)?);
+    // More blocks than run at once could not wait for each other; the launch would say so.
+    let multiprocessors = ctx.device().attribute(Attribute::MultiprocessorCount)?;
+    let blocks = kernels.normalise.kernel().active_blocks(THREADS, 0)? * multiprocessors as u32;
+    let config = LaunchConfig::new([blocks, 1, 1], [THREADS, 1, 1]);
+    stream.scope(|s| {
+        let arguments = (&mut s.lend(&mut device_x), &mut s.lend(&mut total));
+        kernels.normalise.launch(s, config.cooperative(), arguments)
+    })?;
+    let sum: f32 = x.iter().sum();
+    let expected: Vec<f32> = x.iter().map(|x| x / sum).collect();
+    assert_eq!(device_x.to_vec()?, expected);
+    assert_eq!(total.to_vec()?, [sum]);
+    println!(
+        "normalise: {LEN} numbers divided by their sum in one launch of {blocks} blocks that meet twice, as on the host"
+    );
+    Ok(())
+}
+
+/// The machine's driver, if there is one with a device.
+fn real_driver() -> Option<Driver> {
+    match Driver::load().and_then(|driver| Ok((driver, driver.device_count()?))) {
+        Ok((_, 0)) => println!("there is a CUDA driver, but no device"),
+        Ok((driver, _)) => {
+            println!("using the real driver");
+            return Some(driver);
+        }
+        Err(error) => println!("{error}"),
+    }
+    None
+}
+
+/// A simulated machine, on which kernels are Rust functions.
+fn simulated_driver() -> Result<Driver> {
+    println!("using the simulated driver: same program, no GPU");
+    let driver = Driver::simulated(Simulation::default())?;
+    if let Some(machine) = driver.machine() {
+        machine.kernel("vector_add", |call| {
+            let n = call.scalar::<u32>(3) as usize;
+            let (a, b) = (call.load_n::<f32>(0, n), call.load_n::<f32>(1, n));
+            let sums: Vec<f32> = a.iter().zip(&b).map(|(a, b)| a + b).collect();
+            call.store(2, &sums);
+        });
+        machine.kernel("matmul", |call| {
+            let dimension = |index| call.scalar::<u32>(index) as usize;
+            let (rows, inner, columns) = (dimension(3), dimension(4), dimension(5));
+            let (a, b) = (
+                call.load_n(0, rows * inner),
+                call.load_n(1, inner * columns),
+            );
+            call.store(2, &host_matmul(&a, &b, inner, columns));
+        });
+        machine.kernel("block_sums", |call: &mut KernelCall<'_>| {
+            let x = call.load_n::<f32>(0, call.scalar::<u32>(1) as usize);
+            // Each block takes every `blocks`-th run of as many numbers as it has threads.
+            let (blocks, threads) = (call.grid()[0] as usize, call.block()[0] as usize);
+            let mut sums = vec![0.0f32; blocks];
+            for (number, run) in x.chunks(threads).enumerate() {
+                sums[number % blocks] += run.iter().sum::<f32>();
+            }
+            call.store(2, &sums);
+        });
+        machine.kernel("normalise", |call| {
+            let mut x = call.load_n::<f32>(0, call.scalar::<u32>(1) as usize);
+            let sum: f32 = x.iter().sum();
+            x.iter_mut().for_each(|x| *x /= sum);
+            call.store(0, &x);
+            call.store(2, &[sum]);
+        });
+    }
+    Ok(driver)
+}
+
+fn host_matmul(a: &[f32], b: &[f32], inner: usize, columns: usize) -> Vec<f32> {
+    let rows = a.chunks(inner);
+    let entry = |row: &[f32], column: usize| -> f32 {
+        let column = b[column..].iter().step_by(columns);
+        row.iter().zip(column).map(|(a, b)| a * b).sum()
+    };
+    rows.flat_map(|row| (0..columns).map(move |column| entry(row, column)))
+        .collect()
+}
