@@ -148,14 +148,15 @@ fn limits_are_checked_as_for_any_launch() {
 }
 
 /// `weigh` multiplies by a `__constant__` table of its module.
-fn weigh<'ctx>(ctx: Context<'ctx>) -> Result<(Kernel<'ctx, (InOut<f32>, u32)>, Global<'ctx, f32>)> {
+type Weigh = (InOut<f32>, u32);
+
+fn weigh<'ctx>(ctx: Context<'ctx>) -> Result<(Kernel<'ctx, Weigh>, Global<'ctx, f32>)> {
     let module = ctx.load_ptx(PTX)?;
     let table = module.global::<f32>("weights", 4)?;
     Ok((module.kernel("weigh")?, table))
 }
 
-const SHORT: Precondition<(InOut<f32>, u32)> =
-    ("n is at most the length of x", |_, (x, n)| n as usize <= x);
+const SHORT: Precondition<Weigh> = ("n is at most the length of x", |_, (x, n)| n as usize <= x);
 
 /// The kernel owns the handle of the table: it is written between scopes only.
 #[test]

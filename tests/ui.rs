@@ -6,7 +6,8 @@
 /// Compiled with this test, and that is all.
 #[path = "../ui-tests/pass/mod.rs"]
 #[allow(dead_code, unsafe_code)] // nobody calls them; some launch kernels
-#[allow(clippy::unit_arg, clippy::forget_non_drop)] // short; what one of them is about
+#[allow(clippy::unit_arg, clippy::forget_non_drop, clippy::type_complexity)]
+// short; what one of them is about; likewise
 mod twins;
 
 #[test]

@@ -160,6 +160,8 @@ pub(crate) enum Goal {
     Same(f64),
     /// Real driver: at least so many times faster than raw.
     Faster(f64),
+    /// Real driver: at most so many nanoseconds, whatever raw takes.
+    Within(f64),
 }
 
 pub(crate) struct Verdict {
@@ -202,7 +204,10 @@ impl Goal {
                     &format!("{faster:.1} times faster, >= {times}"),
                 )
             }
-            Self::Informative | Self::Same(_) | Self::Faster(_) => Verdict {
+            Self::Within(most) if !rounds.is_null => {
+                Verdict::of(comparison.ours <= *most, &format!("<= {most} ns"))
+            }
+            Self::Informative | Self::Same(_) | Self::Faster(_) | Self::Within(_) => Verdict {
                 text: String::new(),
                 is_met: true,
             },

@@ -31,6 +31,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation { name: "launch, 3 arguments",           batch: 200, goal: Goal::Thin,        measure: launch_3 },
     Operation { name: "launch, 8 arguments",           batch: 200, goal: Goal::Thin,        measure: launch_8 },
     Operation { name: "launch, 16 arguments",          batch: 200, goal: Goal::Thin,        measure: launch_16 },
+    Operation { name: "safe launch, 3 arguments, 2 preconditions", batch: 200, goal: Goal::Thin, measure: safe_launch },
+    Operation { name: "look-up, 16 parameters checked (raw: none)", batch: 200, goal: Goal::Within(5000.0), measure: look_up },
     Operation { name: "fill, 4 B",                     batch: 200, goal: Goal::Thin,        measure: |lab, plan| fill(lab, plan, 4) },
     Operation { name: "fill, 1 MiB",                   batch: 200, goal: Goal::Thin,        measure: |lab, plan| fill(lab, plan, MIB) },
     Operation { name: "copy device to device, 4 B",    batch: 200, goal: Goal::Thin,        measure: copy },
@@ -136,6 +138,58 @@ launches! {
     launch_16 "take16" (
         a: u32, b: u32, c: u32, d: u32, e: u32, f: u32, g: u32, h: u32, i: u32, j: u32, k: u32, l: u32, m: u32, o: u32, p: u32
     );
+}
+
+/// Against a raw launch with the same arguments.
+fn safe_launch(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
+    let kernel = lab.module.kernel::<(InOut<f32>, u32, u32)>("take3")?;
+    let (function, call) = (kernel.as_raw(), launch_kernel(lab.ctx.driver()));
+    // SAFETY: it touches nothing.
+    let kernel = unsafe {
+        kernel.safe_when([
+            ("n is at most the length of x", |_, (x, n, _)| {
+                n as usize <= x
+            }),
+            ("m is at most n", |_, (_, n, m)| m <= n),
+        ])
+    };
+    let mut memory = lab.ctx.zeros::<f32>(elements())?;
+    let (address, n, m) = (memory.as_raw(), black_box(9_u32), black_box(5_u32));
+    let raw = || {
+        let mut pointers = [pointer_to(&address), pointer_to(&n), pointer_to(&m)];
+        // SAFETY: there is a pointer for each of the 3 parameters, to a value of its size.
+        unsafe { launch_raw(call, lab.stream.as_raw(), function, &mut pointers) }
+    };
+    plan.compare(
+        |n| lab.queue(n, raw),
+        |count| {
+            lab.stream.scope(|s| {
+                let mut memory = s.lend(&mut memory);
+                repeat(count, || {
+                    let config = LaunchConfig::for_elements(elements());
+                    kernel.launch(s, config, (&mut memory, n, m))
+                })
+            })
+        },
+    )
+}
+
+/// Against `cuModuleGetFunction` alone, which looks at no parameter.
+fn look_up(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
+    type U = u32;
+    type Sixteen = (InOut<f32>, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U);
+    let module = lab.module.as_raw();
+    let raw = || {
+        let mut function = CUfunction::NULL;
+        // SAFETY: the module is live, the name ends with a NUL, the out-pointer is valid for the call.
+        succeed(unsafe {
+            (lab.symbols.cuModuleGetFunction)(&raw mut function, module, c"take16".as_ptr())
+        })?;
+        black_box(function);
+        Ok(())
+    };
+    let ours = || lab.module.kernel::<Sixteen>("take16").map(drop);
+    plan.compare(|n| repeat(n, raw), |n| repeat(n, ours))
 }
 
 pub(crate) fn pointer_to<T>(value: &T) -> *mut c_void {

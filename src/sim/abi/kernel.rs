@@ -43,7 +43,7 @@ pub(super) unsafe extern "C" fn cuFuncGetAttribute(
             CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED => {
                 c_int::from(function.allows_large_clusters)
             }
-            1..=15 => 0,
+            3 | 7 | 10..=13 | 15 => 0,
             _ => return Err(CUresult::INVALID_VALUE),
         })
     })
