@@ -171,7 +171,6 @@ entry_points! {
     cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks: &mut c_int, _function: CUfunction, _threads: c_int, _shared_bytes: usize) {
         *blocks = 1;
     }
-    cuOccupancyAvailableDynamicSMemPerBlock(_bytes: &mut usize, _function: CUfunction, _blocks: c_int, _threads: c_int) {}
     cuOccupancyMaxPotentialClusterSize(blocks: &mut c_int, _function: CUfunction, _config: *const CUlaunchConfig) { *blocks = 1; }
     cuOccupancyMaxActiveClusters(clusters: &mut c_int, _function: CUfunction, _config: *const CUlaunchConfig) { *clusters = 1; }
     cuLaunchKernelEx(

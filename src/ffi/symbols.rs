@@ -188,7 +188,6 @@ symbols! {
     cuFuncSetAttribute          9000  required any (function: CUfunction, attribute: CUfunction_attribute, value: c_int);
     cuFuncSetCacheConfig        3000  required any (function: CUfunction, preference: CUfunc_cache);
     cuOccupancyMaxActiveBlocksPerMultiprocessor 6050 required own (blocks: *mut c_int, function: CUfunction, threads: c_int, shared_bytes: usize);
-    cuOccupancyAvailableDynamicSMemPerBlock 10020 required own (bytes: *mut usize, function: CUfunction, blocks: c_int, threads: c_int);
     cuOccupancyMaxPotentialClusterSize 11070 required own (blocks: *mut c_int, function: CUfunction, config: *const CUlaunchConfig);
     cuOccupancyMaxActiveClusters 11070 required own (clusters: *mut c_int, function: CUfunction, config: *const CUlaunchConfig);
     cuLaunchKernelEx            11060 required any (config: *const CUlaunchConfig, function: CUfunction, parameters: *mut *mut c_void, extra: *mut *mut c_void);

@@ -191,6 +191,11 @@ impl LaunchConfig {
         self.overlaps_previous
     }
 
+    pub(super) const fn without_cluster(mut self) -> Self {
+        self.cluster = None;
+        self
+    }
+
     /// Whether it is nothing but a grid.
     #[inline]
     pub(super) const fn is_plain(&self) -> bool {

@@ -102,12 +102,15 @@ impl<P> Kernel<'_, P> {
     /// The most blocks of a cluster of such a launch.
     fn cluster_limit(&self, config: &LaunchConfig, grid: [u32; 3]) -> Result<u32> {
         let (context, driver) = (self.context(), self.context().driver());
-        let blocks = config.with_raw(grid, CUstream::NULL, |raw| {
-            // SAFETY: the function is loaded while the kernel lives; `with_raw` counts the attributes.
-            current::bind(context.state(), || unsafe {
-                calls::occupancy_max_cluster_size(driver, self.as_raw(), raw)
-            })
-        })?;
+        // The driver refuses the question about a launch whose clusters cannot be (measured).
+        let blocks = config
+            .without_cluster()
+            .with_raw(grid, CUstream::NULL, |raw| {
+                // SAFETY: the function is loaded while the kernel lives; `with_raw` counts the attributes.
+                current::bind(context.state(), || unsafe {
+                    calls::occupancy_max_cluster_size(driver, self.as_raw(), raw)
+                })
+            })?;
         Ok(u32::try_from(blocks).unwrap_or(0))
     }
 

@@ -41,6 +41,10 @@ impl<P> Kernel<'_, P> {
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
     pub fn active_blocks(&self, threads: u32, shared_bytes: u32) -> Result<u32> {
+        // The driver looks at the low 32 bits of a size, as a signed number (measured).
+        if shared_bytes > self.max_dynamic_shared_bytes() {
+            return Ok(0);
+        }
         let (context, driver) = (self.context(), self.context().driver());
         let threads = c_int::try_from(threads).unwrap_or(c_int::MAX);
         // SAFETY: the function is loaded while the kernel lives (C1).
@@ -108,27 +112,10 @@ impl<P> Kernel<'_, P> {
         Ok(best)
     }
 
-    /// The most dynamic shared memory that each block of `threads` threads may have, in bytes, so that a multiprocessor still runs `blocks`
-    /// of them at once (`cuOccupancyAvailableDynamicSMemPerBlock`).
+    /// How many clusters of this launch the device runs at once (`cuOccupancyMaxActiveClusters`); of an empty problem there are none, and
+    /// a launch without clusters is asked about as one with clusters of one block.
     ///
-    /// # Errors
-    /// What the driver returns.
-    pub fn available_shared_bytes(&self, blocks: u32, threads: u32) -> Result<usize> {
-        let (context, driver) = (self.context(), self.context().driver());
-        let number = |value| c_int::try_from(value).unwrap_or(c_int::MAX);
-        // SAFETY: the function is loaded while the kernel lives (C1).
-        current::bind(context.state(), || unsafe {
-            calls::occupancy_available_shared(
-                driver,
-                self.as_raw(),
-                number(blocks),
-                number(threads),
-            )
-        })
-    }
-
-    /// How many clusters of this launch the device runs at once (`cuOccupancyMaxActiveClusters`). Without clusters, each block is one;
-    /// of an empty problem there are none.
+    /// A device runs fewer blocks at once in clusters than [without](Self::active_blocks).
     ///
     /// # Errors
     /// Those of the launch itself, or what the driver returns.

@@ -24,8 +24,16 @@ pub(super) fn max_threads(entry: &Entry) -> u32 {
         .min(BLOCK_THREADS_MAX)
 }
 
+/// The most blocks of a cluster of a launch, which may not have said another number already.
+pub(super) fn max_cluster_of(function: &Function, shape: Shape) -> Outcome<u32> {
+    if let Some(cluster) = shape.cluster {
+        check_cluster(function, shape.grid, cluster)?;
+    }
+    Ok(max_cluster(function))
+}
+
 /// The most blocks of a cluster of this kernel.
-pub(super) fn max_cluster(function: &Function) -> u32 {
+fn max_cluster(function: &Function) -> u32 {
     CLUSTER_MAX[usize::from(function.allows_large_clusters)]
 }
 
@@ -49,17 +57,8 @@ fn fixed_shared(function: &Function) -> u64 {
     function.entry.shared_bytes as u64 + u64::from(SHARED_BYTES_RESERVED)
 }
 
-/// The most dynamic shared memory of a block when a multiprocessor runs `blocks` of them at once.
-pub(super) fn available_shared(function: &Function, blocks: u32, threads: u64) -> usize {
-    if blocks == 0 || active_blocks(function, threads, 0) < blocks {
-        return 0;
-    }
-    let each = u64::from(SHARED_BYTES_TOTAL / blocks).saturating_sub(fixed_shared(function));
-    each.min(u64::from(function.max_dynamic_shared)) as usize
-}
-
 /// How many clusters of a launch the device runs at once. (A real one has fewer when clusters are large: they do not straddle the
-/// groups that its multiprocessors are in.)
+/// groups that its multiprocessors are in.) Of blocks that are in clusters a multiprocessor runs half as many at once (measured).
 pub(super) fn active_clusters(function: &Function, shape: Shape) -> Outcome<u32> {
     let Some(cluster) = shape.cluster else {
         return Ok(0);
@@ -70,7 +69,7 @@ pub(super) fn active_clusters(function: &Function, shape: Shape) -> Outcome<u32>
         product(shape.block),
         u64::from(shape.shared_bytes),
     );
-    Ok(at_once * MULTIPROCESSORS / blocks)
+    Ok(at_once.div_ceil(2) * MULTIPROCESSORS / blocks)
 }
 
 /// Whether a launch is possible.

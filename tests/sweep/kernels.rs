@@ -103,7 +103,6 @@ fn attributes_and_occupancy(ctx: Context<'_>) -> Result<()> {
     kernel.allow_large_clusters(true)?;
     kernel.attributes()?;
     kernel.best_block(0)?;
-    kernel.available_shared_bytes(2, 256)?;
     kernel.active_clusters(LaunchConfig::new([64, 1, 1], [64, 1, 1]).cluster([16, 1, 1]))?;
     Ok(())
 }

@@ -119,26 +119,6 @@ pub(crate) unsafe fn occupancy_max_active_blocks(
     Ok(blocks)
 }
 
-/// How much dynamic shared memory a block may have so that a multiprocessor of the current context runs `blocks` of them at once.
-///
-/// # Safety
-/// `function` is live.
-pub(crate) unsafe fn occupancy_available_shared(
-    driver: Driver,
-    function: CUfunction,
-    blocks: c_int,
-    threads: c_int,
-) -> Result<usize> {
-    let mut bytes = 0;
-    driver.call("cuOccupancyAvailableDynamicSMemPerBlock", |s| {
-        // SAFETY: the caller's promise; the out-pointer is valid for the call.
-        unsafe {
-            (s.cuOccupancyAvailableDynamicSMemPerBlock)(&raw mut bytes, function, blocks, threads)
-        }
-    })?;
-    Ok(bytes)
-}
-
 /// The most blocks that a cluster of this launch may have on the current context's device.
 ///
 /// # Safety

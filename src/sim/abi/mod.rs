@@ -73,7 +73,7 @@ entry_points! {
         cuMemAllocManaged cuMemFree
         cuModuleLoadDataEx cuModuleUnload cuModuleGetFunction cuModuleGetGlobal cuFuncGetAttribute cuFuncSetAttribute
         cuFuncSetCacheConfig cuLaunchKernelEx
-        cuOccupancyMaxActiveBlocksPerMultiprocessor cuOccupancyAvailableDynamicSMemPerBlock
+        cuOccupancyMaxActiveBlocksPerMultiprocessor
         cuOccupancyMaxPotentialClusterSize cuOccupancyMaxActiveClusters
     }
     optional { cuFuncGetParamInfo cuFuncGetParamCount cuMemPrefetchAsync cuMemAdvise }

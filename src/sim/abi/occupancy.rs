@@ -28,30 +28,10 @@ pub(super) unsafe extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
             if threads == 0 {
                 return Err(CUresult::INVALID_VALUE);
             }
-            let found = occupancy::active_blocks(function, threads, shared_bytes as u64);
+            // The low 32 bits, as a signed number: so the real one reads it.
+            let shared_bytes = (shared_bytes as u32 as i32).max(0).unsigned_abs();
+            let found = occupancy::active_blocks(function, threads, u64::from(shared_bytes));
             blocks?.set(found as c_int)
-        },
-    )
-}
-
-pub(super) unsafe extern "C" fn cuOccupancyAvailableDynamicSMemPerBlock(
-    bytes: *mut usize,
-    function: CUfunction,
-    blocks: c_int,
-    threads: c_int,
-) -> CUresult {
-    // SAFETY: null or valid for the call.
-    let bytes = unsafe { Out::new(bytes) };
-    call(
-        "cuOccupancyAvailableDynamicSMemPerBlock",
-        Named::Current,
-        |_, state| {
-            state.current()?;
-            let function = state.function(function_handle(function))?;
-            let (Ok(blocks), Ok(threads)) = (u32::try_from(blocks), u64::try_from(threads)) else {
-                return Err(CUresult::INVALID_VALUE);
-            };
-            bytes?.set(occupancy::available_shared(function, blocks, threads))
         },
     )
 }
@@ -69,9 +49,9 @@ pub(super) unsafe extern "C" fn cuOccupancyMaxPotentialClusterSize(
         |_, state| {
             state.current()?;
             // SAFETY: null, or valid with as many attributes as it says.
-            unsafe { read_config(config) }?;
+            let (shape, _) = unsafe { read_config(config) }?;
             let function = state.function(function_handle(function))?;
-            blocks?.set(occupancy::max_cluster(function) as c_int)
+            blocks?.set(occupancy::max_cluster_of(function, shape)? as c_int)
         },
     )
 }
