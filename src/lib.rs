@@ -33,7 +33,8 @@ pub use driver::{Driver, TeardownError};
 pub use error::{DriverError, Error, LaunchField, Result, Version};
 pub use event::{Event, TimedEvent};
 pub use kernel::{
-    Arg, Args, In, InOut, Kernel, LaunchConfig, Module, Out, Param, Parameter, Params,
+    Arg, Args, CacheMode, In, InOut, JitOptions, Kernel, LaunchConfig, Linked, Linker, Module,
+    OptimizationLevel, Out, Param, Parameter, Params,
 };
 pub use memory::{
     Advice, Axis, Buffer, ChunksMut, Element, Extent, Fill, HandOver, HostLayout, HostRows,

@@ -53,7 +53,7 @@ impl Refusal {
 /// The newest `.target` that the driver knows.
 const NEWEST_TARGET: usize = 121;
 /// The newest `.target` that the devices run: their compute capability.
-const DEVICE_TARGET: usize = 90;
+pub(super) const DEVICE_TARGET: u32 = 90;
 /// The most bytes of parameters that a kernel may have.
 const PARAMETER_BYTES_MAX: usize = 32_764;
 
@@ -94,6 +94,25 @@ pub(super) fn parse(text: &[u8], newest: (u32, u32)) -> Parsed<Vec<Entry>> {
             }
             Token::Word(word) if word.starts_with(b".") => parser.statement()?,
             token => return Err(parser.wrong(token.text())),
+        }
+    }
+}
+
+/// The words, strings and marks of a text, without what is between them; up to the first that cannot be read.
+pub(super) fn tokens(text: &[u8]) -> Vec<&[u8]> {
+    let mut parser = Parser {
+        text,
+        position: 0,
+        line: 1,
+    };
+    let mut tokens = Vec::new();
+    loop {
+        let found = parser.skip_blank().map(|()| parser.position);
+        match (found, parser.next()) {
+            (Ok(start), Ok(token)) if token != Token::End => {
+                tokens.push(&text[start..parser.position]);
+            }
+            _ => return tokens,
         }
     }
 }
@@ -272,7 +291,7 @@ impl<'a> Parser<'a> {
         let model = name.strip_prefix("sm_").unwrap_or("0");
         let model = model.trim_end_matches(|letter: char| letter.is_ascii_lowercase());
         match number(model.as_bytes()) {
-            Some(model) if model <= DEVICE_TARGET => {}
+            Some(model) if model <= DEVICE_TARGET as usize => {}
             Some(model) if model <= NEWEST_TARGET => {
                 let log = "ptxas fatal   : SM version specified by .target is higher than default SM version assumed";
                 return Err(Refusal::Wrong {
