@@ -17,6 +17,7 @@ mod contexts;
 mod crashes;
 mod current;
 mod host;
+mod images;
 mod kernels;
 mod loading;
 mod memory;
