@@ -9,7 +9,6 @@ use crate::device::Device;
 use crate::driver::Driver;
 use crate::error::{Error, Result};
 use crate::ffi::{CUcontext, CUresult, CUstream, calls};
-use crate::kernel::Module;
 use crate::memory::{Buffer, Element, Pool};
 use crate::stream::Stream;
 use crate::transfer::Transfer;
@@ -124,14 +123,6 @@ impl<'ctx> Context<'ctx> {
     /// As [`zeros`](Self::zeros).
     pub fn uninit<T: Element>(self, len: usize) -> Result<Buffer<'ctx, MaybeUninit<T>>> {
         Buffer::uninit(self, len)
-    }
-
-    /// Compiles and loads PTX text for this device (`cuModuleLoadDataEx`).
-    ///
-    /// # Errors
-    /// [`Error::BadPtx`] with the JIT's log, or what the driver returns.
-    pub fn load_ptx(self, ptx: &str) -> Result<Module<'ctx>> {
-        Module::from_ptx(self, ptx)
     }
 
     /// Permission to copy from this context to `dst`: direct when the devices have peer access, else staged through the host.

@@ -3,6 +3,7 @@
 use crate::ffi::{CUresult, Symbol};
 use crate::memory::{Extent, HostLayout};
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// The crate's result.
@@ -398,6 +399,54 @@ pub enum Error {
         what: &'static str,
     },
 
+    /// The image is not a whole cubin or fatbin, or the driver refused it.
+    #[error("the image did not load: {reason}{}{log}", if log.is_empty() { "" } else { "\n" })]
+    BadImage {
+        /// Why, in a phrase: the driver's error, or what this crate found before asking.
+        reason: String,
+        /// The JIT's error log; empty when it wrote none.
+        log: String,
+    },
+
+    /// The image has no code that this device runs: it was made for others.
+    #[error(
+        "the image has no code for device {ordinal}, whose compute capability is {}.{}: {source}",
+        compute_capability.0, compute_capability.1
+    )]
+    NoCodeForDevice {
+        /// The device.
+        ordinal: u32,
+        /// Its compute capability, major and minor.
+        compute_capability: (u32, u32),
+        /// The driver's answer.
+        source: DriverError,
+    },
+
+    /// Inputs of a linker do not fit together, or one of them was refused.
+    #[error("the code did not link: {reason}{}{log}", if log.is_empty() { "" } else { "\n" })]
+    Link {
+        /// Why, in a phrase: the driver's error, or what this crate found before asking.
+        reason: String,
+        /// The linker's error log; empty when it wrote none.
+        log: String,
+    },
+
+    /// Options for the JIT that contradict each other, or that no device has.
+    #[error("these JIT options are not possible: {reason}")]
+    BadJitOptions {
+        /// Which, and why.
+        reason: String,
+    },
+
+    /// A file with PTX could not be read.
+    #[error("cannot read PTX from {}: {reason}", path.display())]
+    PtxFile {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason; text that is not UTF-8 is one.
+        reason: String,
+    },
+
     /// The module has no kernel of this name.
     #[error("the module has no kernel `{name}`")]
     NoKernel {
@@ -510,6 +559,7 @@ impl Error {
             Self::Driver(error)
             | Self::OutOfHostMemory { source: error, .. }
             | Self::AlreadyRegistered { source: error, .. }
+            | Self::NoCodeForDevice { source: error, .. }
             | Self::Poisoned { first: error } => Some(error),
             Self::OutOfMemory { source, .. } => source.as_deref(),
             _ => None,

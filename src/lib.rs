@@ -35,9 +35,10 @@ pub use driver::{Driver, TeardownError};
 pub use error::{DriverError, Error, LaunchField, Result, Version};
 pub use event::{Event, TimedEvent};
 pub use kernel::{
-    Arg, Args, BestBlock, CachePreference, Carveout, Count, Counted, Global, In, InOut, Kernel,
-    KernelAttributes, LaunchConfig, Layout, Length, Module, Null, Optional, Out, Param, Parameter,
-    Params, Pointer, Precondition, SafeKernel, SharedBytes, Span,
+    Arg, Args, BestBlock, CacheMode, CachePreference, Carveout, Count, Counted, Global, In, InOut,
+    JitOptions, Kernel, KernelAttributes, LaunchConfig, Layout, Length, Linked, Linker, Module,
+    Null, OptimizationLevel, Optional, Out, Param, Parameter, Params, Pointer, Precondition,
+    SafeKernel, SharedBytes, Span,
 };
 pub use memory::{
     Advice, Axis, Buffer, ChunksMut, Element, Extent, Fill, HandOver, HostLayout, HostRows,

@@ -150,6 +150,15 @@ entry_points! {
     cuModuleLoadDataEx(module: &mut CUmodule, _image: *const c_void, _count: c_uint, _options: *mut CUjit_option, _values: *mut *mut c_void) {
         *module = CUmodule::from_ptr(handle());
     }
+    cuLinkCreate(_count: c_uint, _options: *mut CUjit_option, _values: *mut *mut c_void, state: &mut CUlinkState) {
+        *state = CUlinkState::from_ptr(handle());
+    }
+    cuLinkAddData(
+        _state: CUlinkState, _kind: CUjitInputType, _data: *mut c_void, _bytes: usize, _name: *const c_char, _count: c_uint,
+        _options: *mut CUjit_option, _values: *mut *mut c_void
+    ) {}
+    cuLinkComplete(_state: CUlinkState, cubin: &mut *mut c_void, bytes: &mut usize) { (*cubin, *bytes) = (handle(), 1); }
+    cuLinkDestroy(_state: CUlinkState) {}
     cuModuleUnload(_module: CUmodule) {}
     cuModuleGetFunction(function: &mut CUfunction, _module: CUmodule, name: *const c_char) {
         // SAFETY: callers pass NUL-terminated names.

@@ -179,6 +179,10 @@ symbols! {
     cuLaunchHostFunc            10000 required any (stream: CUstream, function: CUhostFn, user_data: *mut c_void);
     // kernels
     cuModuleLoadDataEx          2010  required own (module: *mut CUmodule, image: *const c_void, count: c_uint, options: *mut CUjit_option, values: *mut *mut c_void);
+    cuLinkCreate                6050  required own (count: c_uint, options: *mut CUjit_option, values: *mut *mut c_void, state: *mut CUlinkState);
+    cuLinkAddData               6050  required any (state: CUlinkState, kind: CUjitInputType, data: *mut c_void, bytes: usize, name: *const c_char, count: c_uint, options: *mut CUjit_option, values: *mut *mut c_void);
+    cuLinkComplete              5050  required any (state: CUlinkState, cubin: *mut *mut c_void, bytes: *mut usize);
+    cuLinkDestroy               5050  required any (state: CUlinkState);
     cuModuleUnload              2000  required any (module: CUmodule);
     cuModuleGetFunction         2000  required any (function: *mut CUfunction, module: CUmodule, name: *const c_char);
     cuModuleGetGlobal           3020  required any (address: *mut CUdeviceptr, bytes: *mut usize, module: CUmodule, name: *const c_char);

@@ -31,8 +31,10 @@ pub type CUmemPool_attribute = c_uint;
 pub type CUmem_advise = c_uint;
 /// Which kind of memory a strided copy means: `CU_MEMORYTYPE_*`.
 pub type CUmemorytype = c_uint;
-/// An option of `cuModuleLoadDataEx`.
+/// An option of `cuModuleLoadDataEx` and `cuLinkCreate`.
 pub type CUjit_option = c_uint;
+/// What kind of input `cuLinkAddData` is given: `CU_JIT_INPUT_*`.
+pub type CUjitInputType = c_uint;
 /// What `cuGetProcAddress_v2` found.
 pub type CUdriverProcAddressQueryResult = c_uint;
 /// A host function as `cuLaunchHostFunc` calls it.
@@ -84,6 +86,8 @@ handles! {
     CUfunction;
     /// A memory pool.
     CUmemoryPool;
+    /// A linker with its inputs.
+    CUlinkState;
     /// An array in the layout of textures. The crate passes none.
     CUarray;
 }
@@ -432,7 +436,43 @@ pub const CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: CUlaunchAttributeID = 4;
 pub const CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION: CUlaunchAttributeID = 6;
 /// [`CUlaunchAttributeID`]: the priority of the launch.
 pub const CU_LAUNCH_ATTRIBUTE_PRIORITY: CUlaunchAttributeID = 8;
+/// `CUjit_option`: the most registers that a thread may use.
+pub const CU_JIT_MAX_REGISTERS: CUjit_option = 0;
+/// `CUjit_option`: threads that a block must be able to have. 0 kills the process (measured).
+pub const CU_JIT_THREADS_PER_BLOCK: CUjit_option = 1;
+/// `CUjit_option`: the time spent comes back in the value, in milliseconds, as an `f32`.
+pub const CU_JIT_WALL_TIME: CUjit_option = 2;
+/// `CUjit_option`: where the JIT writes information.
+pub const CU_JIT_INFO_LOG_BUFFER: CUjit_option = 3;
+/// `CUjit_option`: size of that buffer in bytes.
+pub const CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES: CUjit_option = 4;
 /// `CUjit_option`: where the JIT writes errors.
 pub const CU_JIT_ERROR_LOG_BUFFER: CUjit_option = 5;
 /// `CUjit_option`: size of that buffer in bytes.
 pub const CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: CUjit_option = 6;
+/// `CUjit_option`: how much to optimise, 0 to 4.
+pub const CU_JIT_OPTIMIZATION_LEVEL: CUjit_option = 7;
+/// `CUjit_option`: the compute capability to compile for, as `10 * major + minor`.
+pub const CU_JIT_TARGET: CUjit_option = 9;
+/// `CUjit_option`: whether to add debug information.
+pub const CU_JIT_GENERATE_DEBUG_INFO: CUjit_option = 11;
+/// `CUjit_option`: whether the information log says much.
+pub const CU_JIT_LOG_VERBOSE: CUjit_option = 12;
+/// `CUjit_option`: whether to add line numbers.
+pub const CU_JIT_GENERATE_LINE_INFO: CUjit_option = 13;
+/// `CUjit_option`: how global loads are cached, `CU_JIT_CACHE_OPTION_*`.
+pub const CU_JIT_CACHE_MODE: CUjit_option = 14;
+/// `CUjit_cacheMode`: in the second level only.
+pub const CU_JIT_CACHE_OPTION_CG: c_uint = 1;
+/// `CUjit_cacheMode`: in both levels.
+pub const CU_JIT_CACHE_OPTION_CA: c_uint = 2;
+/// [`CUjitInputType`]: machine code.
+pub const CU_JIT_INPUT_CUBIN: CUjitInputType = 0;
+/// [`CUjitInputType`]: PTX text.
+pub const CU_JIT_INPUT_PTX: CUjitInputType = 1;
+/// [`CUjitInputType`]: several of both.
+pub const CU_JIT_INPUT_FATBINARY: CUjitInputType = 2;
+/// [`CUjitInputType`]: an object file of the host with a fatbin inside.
+pub const CU_JIT_INPUT_OBJECT: CUjitInputType = 3;
+/// [`CUjitInputType`]: an archive of such objects.
+pub const CU_JIT_INPUT_LIBRARY: CUjitInputType = 4;

@@ -2,11 +2,15 @@
 
 mod args;
 mod attributes;
+mod binary;
 mod config;
 mod function;
 mod global;
 mod image;
+mod jit;
 mod launch;
+mod linker;
+mod load;
 mod module;
 mod occupancy;
 mod params;
@@ -18,6 +22,8 @@ pub use attributes::{CachePreference, Carveout, KernelAttributes};
 pub use config::LaunchConfig;
 pub use function::Kernel;
 pub use global::Global;
+pub use jit::{CacheMode, JitOptions, OptimizationLevel};
+pub use linker::{Linked, Linker};
 pub use module::{Module, Parameter};
 pub use occupancy::BestBlock;
 pub use params::{

@@ -6,7 +6,6 @@ use super::function::Kernel;
 use super::image::Image;
 use super::params::Params;
 use crate::context::Context;
-use crate::current;
 use crate::driver::Driver;
 use crate::error::{Error, Result};
 use crate::ffi::{CUfunction, CUmodule, CUresult, calls};
@@ -20,6 +19,7 @@ use std::sync::Arc;
 /// with the last of them (`cuModuleUnload`).
 pub struct Module<'ctx> {
     pub(super) image: Arc<Image<'ctx>>,
+    log: String,
 }
 
 /// A parameter as the kernel declares it.
@@ -34,36 +34,11 @@ pub struct Parameter {
 static_assertions::assert_impl_all!(Module<'static>: Send, Sync);
 
 impl<'ctx> Module<'ctx> {
-    pub(crate) fn from_ptx(context: Context<'ctx>, ptx: &str) -> Result<Self> {
-        let refuse = |reason: &str| {
-            Err(Error::BadPtx {
-                reason: reason.to_owned(),
-                log: String::new(),
-            })
-        };
-        // The driver takes binary images through the same call and believes what their headers say. Only text gets there.
-        if !starts_like_ptx(ptx) {
-            return refuse("the text does not begin with a `.version` directive");
-        }
-        let Ok(text) = CString::new(ptx) else {
-            return refuse("the text contains a NUL");
-        };
-        let mut log = String::new();
-        let loaded = current::bind(context.state(), || {
-            calls::module_load_ptx(context.driver(), &text).map_err(|(error, text)| {
-                log = text;
-                error
-            })
-        });
-        match loaded {
-            Ok(raw) => Ok(Self {
-                image: Arc::new(Image::new(context, raw)),
-            }),
-            Err(Error::Driver(error)) if is_about_the_image(error.code()) => Err(Error::BadPtx {
-                reason: error.to_string(),
-                log,
-            }),
-            Err(error) => Err(error),
+    /// `image` is loaded; `log` is what the JIT said about it.
+    pub(super) fn new(image: Image<'ctx>, log: String) -> Self {
+        Self {
+            image: Arc::new(image),
+            log,
         }
     }
 
@@ -123,6 +98,13 @@ impl<'ctx> Module<'ctx> {
         })
     }
 
+    /// What the JIT had to say when it compiled the image: its warnings, and with [`JitOptions::verbose`](crate::JitOptions::verbose) what
+    /// each kernel uses. Often empty; cut after 64 KiB, and it says so then.
+    #[must_use]
+    pub fn log(&self) -> &str {
+        &self.log
+    }
+
     /// The context it is loaded in.
     #[must_use]
     pub fn context(&self) -> Context<'ctx> {
@@ -166,53 +148,4 @@ pub(super) unsafe fn declared_parameters(
         parameters.push(Parameter { offset, size });
     }
     Ok(parameters)
-}
-
-/// Codes by which the driver refuses the image itself.
-fn is_about_the_image(code: CUresult) -> bool {
-    matches!(
-        code,
-        CUresult::INVALID_IMAGE | CUresult::INVALID_PTX | CUresult::UNSUPPORTED_PTX_VERSION
-    )
-}
-
-/// Whether the first thing after white space and comments is `.version`, as PTX requires.
-fn starts_like_ptx(text: &str) -> bool {
-    let mut rest = text.trim_start();
-    loop {
-        let after = if let Some(line) = rest.strip_prefix("//") {
-            line.split_once('\n')
-        } else if let Some(comment) = rest.strip_prefix("/*") {
-            comment.split_once("*/")
-        } else {
-            return rest.starts_with(".version");
-        };
-        let Some((_, after)) = after else {
-            return false;
-        };
-        rest = after.trim_start();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::starts_like_ptx;
-
-    #[test]
-    fn ptx_begins_with_its_version() {
-        assert!(starts_like_ptx(".version 8.0"));
-        assert!(starts_like_ptx(
-            "\n  // made by hand\n/* two\nlines */ .version 8.0"
-        ));
-        for other in [
-            "",
-            "hello",
-            "// only a comment",
-            "/* never closed .version",
-            "\u{7f}ELF",
-            ".target sm_80",
-        ] {
-            assert!(!starts_like_ptx(other), "{other:?}");
-        }
-    }
 }

@@ -149,6 +149,7 @@ impl State {
         self.modules.retain(|_, module| module.context != context);
         self.functions
             .retain(|_, function| function.context != context);
+        self.linkers.retain(|_, linker| linker.context != context);
         self.registered.retain(|known| known.owner != context);
         let own = self
             .allocations

@@ -3,6 +3,7 @@
 use super::context::{Context, Current, Device};
 use super::host::Registered;
 use super::kernel::{Bodies, Function, KernelCall, Module};
+use super::linker::Linker;
 use super::memory::{Allocation, Pool};
 use super::registry::{self, DEVICES_MAX, Handle, Kind, with_stack};
 use super::stream::{Event, Stream};
@@ -94,6 +95,7 @@ pub(super) struct State {
     pub(super) events: HashMap<Handle, Event>,
     pub(super) modules: HashMap<Handle, Module>,
     pub(super) functions: HashMap<Handle, Function>,
+    pub(super) linkers: HashMap<Handle, Linker>,
     pub(super) pools: HashMap<Handle, Pool>,
     pub(super) allocations: BTreeMap<u64, Arc<Allocation>>,
     pub(super) registered: Vec<Registered>,
@@ -115,6 +117,8 @@ pub struct Live {
     pub events: usize,
     /// Modules of active contexts, with their variables.
     pub modules: usize,
+    /// Linkers of active contexts.
+    pub linkers: usize,
     /// Memory pools.
     pub pools: usize,
     /// Allocations of device and managed memory, without those whose free is enqueued.
@@ -146,6 +150,7 @@ impl Machine {
                 events: HashMap::new(),
                 modules: HashMap::new(),
                 functions: HashMap::new(),
+                linkers: HashMap::new(),
                 pools: HashMap::new(),
                 allocations: BTreeMap::new(),
                 registered: Vec::new(),
@@ -259,6 +264,7 @@ impl Machine {
                 .filter(|event| state.live(event.context).is_ok())
                 .count(),
             modules: state.modules.len(),
+            linkers: state.linkers.len(),
             pools: state.pools.len(),
             allocations: on_device().count(),
             bytes: on_device().map(|allocation| allocation.bytes).sum(),

@@ -11,7 +11,8 @@
 //!   one. Where the real one crashes or is undefined, this one returns an error and keeps a sentence in
 //!   [`violations`](Machine::violations).
 //! - **Kernels are host functions**, registered under the name of a PTX entry with [`Machine::kernel`]. Of the PTX only
-//!   entry names, parameter lists and variables are read.
+//!   entry names, parameter lists and variables are read. The linker puts texts together, and what it makes is an ELF file with the texts in
+//!   it: machine code is not simulated, so that a real cubin is answered as one for other devices.
 //!
 //! Each machine has a range of device ordinals of its own, so that tests which run side by side in one process do not
 //! meet. As on real hardware, a thread has one context stack, whatever machines its contexts belong to.
@@ -23,7 +24,10 @@ mod abi;
 mod attributes;
 mod context;
 mod host;
+mod image;
+mod jit;
 mod kernel;
+mod linker;
 mod machine;
 mod memory;
 mod occupancy;

@@ -46,6 +46,7 @@ pub(super) enum Kind {
     Module,
     Function,
     Pool,
+    Linker,
 }
 
 /// A driver handle: the number of its machine, a serial number that is never reused, and its kind.

@@ -18,6 +18,7 @@ mod crashes;
 mod current;
 mod globals;
 mod host;
+mod images;
 mod kernels;
 mod loading;
 mod memory;

@@ -8,6 +8,7 @@ mod common;
 mod devices;
 mod globals;
 mod host;
+mod images;
 mod kernels;
 mod memory;
 mod peers;
@@ -28,7 +29,7 @@ type Program = fn(Driver) -> Result<()>;
 const ON_PURPOSE: &str = "on purpose";
 
 /// The programs by area, each with its name. Each operation of the crate is in one of them.
-const AREAS: [&[(&str, Program)]; 9] = [
+const AREAS: [&[(&str, Program)]; 10] = [
     devices::PROGRAMS,
     peers::PROGRAMS,
     memory::PROGRAMS,
@@ -37,6 +38,7 @@ const AREAS: [&[(&str, Program)]; 9] = [
     streams::PROGRAMS,
     kernels::PROGRAMS,
     globals::PROGRAMS,
+    images::PROGRAMS,
     pending::PROGRAMS,
 ];
 
@@ -202,7 +204,9 @@ fn run(driver: Driver, program: Program) -> Outcome {
 /// Whether an error is about a failure of `call`.
 fn names(error: &Error, call: &str) -> bool {
     match error {
-        Error::BadPtx { reason, .. } => reason.contains(call),
+        Error::BadPtx { reason, .. }
+        | Error::BadImage { reason, .. }
+        | Error::Link { reason, .. } => reason.contains(call),
         other => other
             .driver_error()
             .is_some_and(|error| error.call() == call),
@@ -233,7 +237,7 @@ fn assert_left_behind(what: &str, live: Live, failed: &str, was_told: bool) {
             contexts: 1,
             ..Live::default()
         },
-        // Streams and events end with their context at the latest.
+        // Streams, events and linkers end with their context at the latest.
         _ => Live::default(),
     };
     // A module ends with its context too.

@@ -36,6 +36,12 @@ mod escape_event_kept_in_an_outer_variable;
 #[path = "escape/event_of_a_context_that_ends_before_the_wait.rs"]
 mod escape_event_of_a_context_that_ends_before_the_wait;
 
+#[path = "escape/linker_kept_after_its_context.rs"]
+mod escape_linker_kept_after_its_context;
+
+#[path = "escape/linker_used_after_finish.rs"]
+mod escape_linker_used_after_finish;
+
 #[path = "escape/memory_in_flight_returned_from_the_scope.rs"]
 mod escape_memory_in_flight_returned_from_the_scope;
 
@@ -44,6 +50,9 @@ mod escape_memory_of_an_inner_scope_kept_by_the_outer;
 
 #[path = "escape/memory_reached_kept_after_its_gpu.rs"]
 mod escape_memory_reached_kept_after_its_gpu;
+
+#[path = "escape/module_kept_after_its_context.rs"]
+mod escape_module_kept_after_its_context;
 
 #[path = "escape/owned_copy_kept_after_its_context.rs"]
 mod escape_owned_copy_kept_after_its_context;
@@ -234,6 +243,15 @@ mod mix_kernel_argument_of_another_gpu;
 #[path = "mix/kernel_launched_on_a_stream_of_another_gpu.rs"]
 mod mix_kernel_launched_on_a_stream_of_another_gpu;
 
+#[path = "mix/kernel_looked_up_in_a_module_of_another_gpu.rs"]
+mod mix_kernel_looked_up_in_a_module_of_another_gpu;
+
+#[path = "mix/linker_brand_made_shorter.rs"]
+mod mix_linker_brand_made_shorter;
+
+#[path = "mix/linkers_of_two_gpus_in_one_vec.rs"]
+mod mix_linkers_of_two_gpus_in_one_vec;
+
 #[path = "mix/memory_copied_between_gpus_in_closures.rs"]
 mod mix_memory_copied_between_gpus_in_closures;
 
@@ -354,6 +372,9 @@ mod types_buffer_of_another_element_type_as_an_argument;
 #[path = "types/buffer_where_the_kernel_expects_rows.rs"]
 mod types_buffer_where_the_kernel_expects_rows;
 
+#[path = "types/cubin_loaded_without_unsafe.rs"]
+mod types_cubin_loaded_without_unsafe;
+
 #[path = "types/element_type_bool.rs"]
 mod types_element_type_bool;
 
@@ -417,6 +438,9 @@ mod types_memory_without_some_where_it_is_optional;
 #[path = "types/null_where_the_kernel_needs_memory.rs"]
 mod types_null_where_the_kernel_needs_memory;
 
+#[path = "types/object_linked_without_unsafe.rs"]
+mod types_object_linked_without_unsafe;
+
 #[path = "types/owned_memory_declared_to_be_readable.rs"]
 mod types_owned_memory_declared_to_be_readable;
 
@@ -446,6 +470,9 @@ mod types_span_of_plain_data;
 
 #[path = "types/struct_with_a_reference_as_a_parameter.rs"]
 mod types_struct_with_a_reference_as_a_parameter;
+
+#[path = "types/threads_of_a_block_set_to_zero.rs"]
+mod types_threads_of_a_block_set_to_zero;
 
 #[path = "types/time_between_a_timed_and_an_untimed_event.rs"]
 mod types_time_between_a_timed_and_an_untimed_event;

@@ -2,38 +2,35 @@
 
 #![allow(unsafe_code)] // makes driver calls
 
-use super::text;
+use super::JitArguments;
 use crate::driver::Driver;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ffi::*;
-use std::ffi::{CStr, c_uint, c_void};
-use std::ptr;
+use std::ffi::{CStr, c_void};
 
-/// Loads PTX into the current context. With the error comes what the JIT wrote to its error log.
-pub(crate) fn module_load_ptx(driver: Driver, ptx: &CStr) -> Result<CUmodule, (Error, String)> {
+/// Loads an image into the current context.
+///
+/// # Safety
+/// `image` is PTX text that ends with a NUL, or a whole cubin or fatbin as the CUDA tools make them.
+pub(crate) unsafe fn module_load(
+    driver: Driver,
+    image: *const c_void,
+    jit: &JitArguments,
+) -> Result<CUmodule> {
     let mut module = CUmodule::NULL;
-    let mut log = vec![0; 8192];
-    let mut options = [CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
-    // A size is passed in the pointer itself (cuda.h, CUjit_option).
-    let mut values = [
-        log.as_mut_ptr().cast::<c_void>(),
-        ptr::without_provenance_mut(log.len()),
-    ];
-    driver
-        .call("cuModuleLoadDataEx", |s| {
-            // SAFETY: the image is a NUL-terminated string, which the driver reads to its end; two options are passed and counted;
-            // the JIT writes no more than the length given into the log.
-            unsafe {
-                (s.cuModuleLoadDataEx)(
-                    &raw mut module,
-                    ptx.as_ptr().cast(),
-                    options.len() as c_uint,
-                    options.as_mut_ptr(),
-                    values.as_mut_ptr(),
-                )
-            }
-        })
-        .map_err(|error| (error, text(&log).trim_end().to_owned()))?;
+    driver.call("cuModuleLoadDataEx", |s| {
+        // SAFETY: the driver reads text to its NUL, and what is no text as far as its headers say (the caller's promise); the options
+        // are counted, and what they name is written no further than their values say.
+        unsafe {
+            (s.cuModuleLoadDataEx)(
+                &raw mut module,
+                image,
+                jit.count(),
+                jit.options(),
+                jit.values(),
+            )
+        }
+    })?;
     Ok(module)
 }
 

@@ -9,7 +9,9 @@
 mod context;
 mod driver_device;
 mod host;
+mod jit;
 mod kernel;
+mod linker;
 mod memory;
 mod module;
 mod occupancy;
@@ -26,7 +28,9 @@ use std::sync::MutexGuard;
 use context::*;
 use driver_device::*;
 use host::*;
+pub(super) use jit::Jit;
 use kernel::*;
+use linker::*;
 use memory::*;
 use module::*;
 use occupancy::*;
@@ -71,6 +75,7 @@ entry_points! {
         cuEventCreate cuEventDestroy cuEventRecord cuEventQuery cuEventSynchronize cuEventElapsedTime cuLaunchHostFunc
         cuMemHostAlloc cuMemFreeHost cuMemHostGetDevicePointer cuMemHostRegister cuMemHostUnregister
         cuMemAllocManaged cuMemFree
+        cuLinkCreate cuLinkAddData cuLinkComplete cuLinkDestroy
         cuModuleLoadDataEx cuModuleUnload cuModuleGetFunction cuModuleGetGlobal cuFuncGetAttribute cuFuncSetAttribute
         cuFuncSetCacheConfig cuLaunchKernelEx
         cuOccupancyMaxActiveBlocksPerMultiprocessor

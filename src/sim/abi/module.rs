@@ -3,12 +3,13 @@
 #![allow(unsafe_code)] // C signatures
 #![allow(non_snake_case)] // the driver's names
 
+use super::jit::Jit;
 use super::{Out, call};
 use crate::ffi::*;
-use crate::sim::ptx::{self, Ptx, Refusal};
+use crate::sim::image;
 use crate::sim::registry::{Handle, Named};
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
-use std::ptr;
+use std::slice;
 
 fn module_handle(module: CUmodule) -> Handle {
     Handle::from_ptr(module.as_ptr())
@@ -31,18 +32,15 @@ pub(super) unsafe extern "C" fn cuModuleLoadDataEx(
             if image.is_null() || count > 0 && (options.is_null() || values.is_null()) {
                 return Err(CUresult::INVALID_VALUE);
             }
-            // SAFETY: an image that is not a binary ends with a NUL; a binary has one in its header.
-            let text = unsafe { CStr::from_ptr(image.cast()) };
-            let parsed = ptx::parse(text.to_bytes(), newest_ptx(machine.simulation().version))
-                .and_then(Ptx::resolved);
-            let log = parsed.as_ref().err().map_or("", Refusal::log);
-            // SAFETY: the caller passes `count` options and values, and a log buffer of the size that it gives.
-            unsafe { write_log(log, count as usize, options, values) };
-            let ptx = parsed.map_err(|refusal| match refusal {
-                Refusal::NotPtx => CUresult::INVALID_IMAGE,
-                Refusal::TooNew { .. } => CUresult::UNSUPPORTED_PTX_VERSION,
-                Refusal::Wrong { .. } => CUresult::INVALID_PTX,
-            })?;
+            // SAFETY: the caller passes `count` options and values, and log buffers of the sizes that it gives.
+            let jit = unsafe { Jit::read(&mut state, count, options, values) }?;
+            // SAFETY: the caller passes PTX that ends with a NUL, or an image that is as long as its headers say.
+            let image = unsafe { whole(image.cast()) };
+            let version = machine.simulation().version;
+            let loaded = image::load(image, newest_ptx(version), &jit.options);
+            // SAFETY: the buffers are valid for the call.
+            unsafe { jit.answer(&loaded) };
+            let ptx = loaded.map_err(|refused| refused.code)?.ptx;
             let made = state.add_module(context, ptx)?;
             module.set(CUmodule::from_ptr(made.as_ptr()))
         },
@@ -50,59 +48,32 @@ pub(super) unsafe extern "C" fn cuModuleLoadDataEx(
 }
 
 /// The newest PTX version that a driver of this CUDA version reads, major and minor.
-fn newest_ptx(version: c_int) -> (u32, u32) {
+pub(super) fn newest_ptx(version: c_int) -> (u32, u32) {
     let number = |number: c_int| u32::try_from(number).unwrap_or(0);
     (number(version / 1000 - 4), number(version % 1000 / 10))
 }
 
-/// Writes the JIT's log where the options say, and how many bytes it has, without the NUL, or the size of the buffer if that is less.
+/// An image of which only the beginning is known.
 ///
 /// # Safety
-/// `options` and `values` have `count` elements each; the error log buffer has as many bytes as its size option says.
-unsafe fn write_log(
-    log: &str,
-    count: usize,
-    options: *const CUjit_option,
-    values: *mut *mut c_void,
-) {
-    let (mut buffer, mut size) = (None, None);
-    for index in 0..count {
-        // SAFETY: `index` is below `count`.
-        let option = unsafe { options.add(index) };
-        // SAFETY: one of `count` options.
-        let option = unsafe { option.read() };
-        // SAFETY: `index` is below `count`.
-        let value = unsafe { values.add(index) };
-        match option {
-            CU_JIT_ERROR_LOG_BUFFER => buffer = Some(value),
-            CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES => size = Some(value),
-            _ => {}
+/// It is text that ends with a NUL, or as long as its own headers say, and stays as it is for `'a`.
+unsafe fn whole<'a>(image: *const u8) -> &'a [u8] {
+    for (magic, header) in image::HEADERS {
+        let is_it = |(offset, &byte): (usize, &u8)| {
+            // SAFETY: the bytes before it are those of the magic number, so there is no NUL among them and no end.
+            let at = unsafe { image.add(offset) };
+            // SAFETY: as above.
+            byte == unsafe { at.read() }
+        };
+        if magic.iter().enumerate().all(is_it) {
+            // SAFETY: an image with this magic number has such a header.
+            let header = unsafe { slice::from_raw_parts(image, header) };
+            // SAFETY: the image is as long as its header says.
+            return unsafe { slice::from_raw_parts(image, image::bytes(header)) };
         }
     }
-    let (Some(buffer), Some(size)) = (buffer, size) else {
-        return;
-    };
-    // SAFETY: one of `count` values.
-    let to = unsafe { buffer.read() }.cast::<u8>();
-    // SAFETY: one of `count` values. A size is passed in the pointer itself.
-    let room = unsafe { size.read() }.addr() & c_uint::MAX as usize;
-    if log.is_empty() {
-        // SAFETY: one of `count` values.
-        unsafe { size.write(ptr::null_mut()) };
-    }
-    if to.is_null() || room == 0 || log.is_empty() {
-        return;
-    }
-    let used = log.len().min(room - 1);
-    // SAFETY: the buffer has `room` bytes, of which these are all but one at most.
-    unsafe { ptr::copy_nonoverlapping(log.as_ptr(), to, used) };
-    // SAFETY: `used` is less than `room`.
-    let end = unsafe { to.add(used) };
-    // SAFETY: as above, this is one of the buffer's bytes.
-    unsafe { end.write(0) };
-    let reported = log.len().min(room);
-    // SAFETY: one of `count` values; the driver returns the size in it.
-    unsafe { size.write(ptr::without_provenance_mut(reported)) };
+    // SAFETY: an image that is not a binary ends with a NUL.
+    unsafe { CStr::from_ptr(image.cast()) }.to_bytes()
 }
 
 pub(super) unsafe extern "C" fn cuModuleUnload(module: CUmodule) -> CUresult {

@@ -76,6 +76,16 @@ impl<'a> Parser<'a> {
         Ok(token)
     }
 
+    /// The next token as it is written; none at the end, or when it cannot be read.
+    pub(super) fn next_text(&mut self) -> Option<&'a [u8]> {
+        self.skip_blank().ok()?;
+        let start = self.position;
+        match self.next() {
+            Ok(Token::End) | Err(_) => None,
+            Ok(_) => self.text.get(start..self.position),
+        }
+    }
+
     pub(super) fn peek(&mut self) -> Parsed<Token<'a>> {
         let before = (self.position, self.line);
         let token = self.next();

@@ -38,7 +38,7 @@ impl Refusal {
 /// The newest `.target` that the driver knows.
 const NEWEST_TARGET: usize = 121;
 /// The newest `.target` that the devices run: their compute capability.
-const DEVICE_TARGET: usize = 90;
+pub(super) const DEVICE_TARGET: u32 = 90;
 
 type Parsed<T> = Result<T, Refusal>;
 
@@ -50,6 +50,12 @@ const CONSTANT_BYTES_MAX: usize = 64 << 10;
 pub(super) struct Ptx {
     pub(super) entries: Vec<Entry>,
     pub(super) variables: Vec<Variable>,
+}
+
+/// The words, strings and marks of a text, without what is between them; up to the first that cannot be read.
+pub(super) fn tokens(text: &[u8]) -> Vec<&[u8]> {
+    let mut parser = Parser::new(text);
+    std::iter::from_fn(|| parser.next_text()).collect()
 }
 
 /// What is in a PTX text whose version (major, minor) is at most `newest`.
@@ -144,6 +150,37 @@ impl Ptx {
         Err(Refusal::Wrong { log })
     }
 
+    /// What several texts have together: a variable that one of them declares and another one defines is there once.
+    pub(super) fn linked(parts: Vec<Self>) -> Self {
+        let (mut linked, mut declared) = (Self::default(), Vec::new());
+        for part in parts {
+            linked.entries.extend(part.entries);
+            let (only_declared, defined): (Vec<_>, Vec<_>) = part
+                .variables
+                .into_iter()
+                .partition(|variable| variable.is_extern);
+            linked.variables.extend(defined);
+            declared.extend(only_declared);
+        }
+        for variable in declared {
+            if linked
+                .variables
+                .iter()
+                .all(|known| known.name != variable.name)
+            {
+                linked.variables.push(variable);
+            }
+        }
+        linked
+    }
+
+    /// The names of all that it has.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        let entries = self.entries.iter().map(|entry| entry.name.as_str());
+        let variables = self.variables.iter();
+        entries.chain(variables.map(|variable| variable.name.as_str()))
+    }
+
     /// The same when it is loaded as it is, without other texts: what is only declared is a variable too, if its size is known.
     pub(super) fn resolved(self) -> Parsed<Self> {
         match self.variables.iter().find(|known| known.bytes == 0) {
@@ -191,7 +228,7 @@ impl Parser<'_> {
         let model = name.strip_prefix("sm_").unwrap_or("0");
         let model = model.trim_end_matches(|letter: char| letter.is_ascii_lowercase());
         match number(model.as_bytes()) {
-            Some(model) if model <= DEVICE_TARGET => {}
+            Some(model) if model <= DEVICE_TARGET as usize => {}
             Some(model) if model <= NEWEST_TARGET => {
                 let log = "ptxas fatal   : SM version specified by .target is higher than default SM version assumed";
                 return Err(Refusal::Wrong {

@@ -1,0 +1,305 @@
+//! Loading images: PTX text, cubins and fatbins.
+
+#![allow(unsafe_code)] // hands images to the driver
+
+use super::binary::{check_cubin, check_fatbin};
+use super::image::Image;
+use super::jit::JitOptions;
+use super::linker::Linked;
+use super::module::Module;
+use crate::context::Context;
+use crate::current;
+use crate::error::{DriverError, Error, Result};
+use crate::ffi::{CUresult, calls};
+use std::ffi::{CString, c_void};
+use std::fs;
+use std::path::Path;
+
+impl<'ctx> Context<'ctx> {
+    /// Compiles and loads PTX text for this device (`cuModuleLoadDataEx`).
+    ///
+    /// The text is in the program, most of the time:
+    ///
+    /// ```
+    /// # use scoped_cuda::{Driver, sim::Simulation};
+    /// const SAXPY: &str = include_str!("../../examples/saxpy.ptx");
+    ///
+    /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
+    /// let module = ctx.load_ptx(SAXPY)?;
+    /// assert_eq!(module.parameters("saxpy")?.len(), 4);
+    /// # Ok(()) })?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::BadPtx`] with the JIT's log, or what the driver returns.
+    pub fn load_ptx(self, ptx: &str) -> Result<Module<'ctx>> {
+        self.load_ptx_with(ptx, &JitOptions::default())
+    }
+
+    /// [`load_ptx`](Self::load_ptx) with options for the compiler.
+    ///
+    /// # Errors
+    /// [`Error::BadPtx`] with the JIT's log, [`Error::BadJitOptions`], [`Error::NoCodeForDevice`] when it was compiled for another
+    /// [target](JitOptions::target), or what the driver returns.
+    pub fn load_ptx_with(self, ptx: &str, options: &JitOptions) -> Result<Module<'ctx>> {
+        let text = ptx_text(ptx).map_err(|reason| Error::BadPtx {
+            reason: reason.to_owned(),
+            log: String::new(),
+        })?;
+        // SAFETY: text with a NUL at its end.
+        unsafe { load(self, text.as_ptr().cast(), options) }.map_err(|refused| match refused {
+            Refused::Image { error, log } => {
+                let target = options.target.map(|(major, minor)| {
+                    format!(" (compiled for compute capability {major}.{minor})")
+                });
+                let reason = format!("{error}{}", target.unwrap_or_default());
+                Error::BadPtx { reason, log }
+            }
+            Refused::Other(error) => error,
+        })
+    }
+
+    /// [`load_ptx_with`](Self::load_ptx_with) of the text in a file.
+    ///
+    /// ```
+    /// # use scoped_cuda::{Driver, Error, JitOptions, sim::Simulation};
+    /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
+    /// let module = ctx.load_ptx_file("examples/saxpy.ptx", &JitOptions::default())?;
+    /// assert_eq!(module.parameters("saxpy")?.len(), 4);
+    ///
+    /// let error = ctx.load_ptx_file("saxpi.ptx", &JitOptions::default()).unwrap_err();
+    /// assert!(error.to_string().starts_with("cannot read PTX from saxpi.ptx: "));
+    /// # Ok(()) })?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::PtxFile`] when the file cannot be read or is not UTF-8; else as there.
+    pub fn load_ptx_file(
+        self,
+        path: impl AsRef<Path>,
+        options: &JitOptions,
+    ) -> Result<Module<'ctx>> {
+        let path = path.as_ref();
+        let text = fs::read_to_string(path).map_err(|error| Error::PtxFile {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        })?;
+        self.load_ptx_with(&text, options)
+    }
+
+    /// Loads machine code: a cubin, as `nvcc -cubin` and `ptxas` make it (`cuModuleLoadDataEx`).
+    ///
+    /// A cubin is for one architecture. The driver copies it; it need not be aligned.
+    ///
+    /// ```no_run
+    /// # use scoped_cuda::{Driver, In, InOut};
+    /// # const CUBIN: &[u8] = &[];
+    /// # /*
+    /// const CUBIN: &[u8] = include_bytes!("kernels_sm_90.cubin");
+    /// # */
+    ///
+    /// Driver::load()?.with_device(0, |ctx| {
+    ///     // SAFETY: the build script's nvcc wrote it, and nothing has changed it since.
+    ///     let module = unsafe { ctx.load_cubin(CUBIN) }?;
+    ///     let add = module.kernel::<(In<f32>, InOut<f32>, u32)>("add")?;
+    ///     # let _ = add;
+    ///     Ok(())
+    /// })?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::BadImage`] when it is no cubin, or is cut off; [`Error::NoCodeForDevice`] when it is for another architecture; or what the
+    /// driver returns.
+    ///
+    /// # Safety
+    /// `image` was written by `nvcc`, `ptxas`, `nvlink` or NVIDIA's run-time compilers, or is [`Linked::bytes`] of a real driver, and has not
+    /// been changed since. The driver believes what an image's headers say, and crashes when they lie (measured). This function checks
+    /// that everything they speak of is there, so an image may have been cut off.
+    pub unsafe fn load_cubin(self, image: &[u8]) -> Result<Module<'ctx>> {
+        check_cubin(image).map_err(bad_image)?;
+        // SAFETY: a whole cubin, by its own headers; that they are right is the caller's promise.
+        unsafe { load_binary(self, image, &JitOptions::default()) }
+    }
+
+    /// Loads a fatbin, as `nvcc -fatbin` and `fatbinary` make it (`cuModuleLoadDataEx`): cubins for several architectures, of which the
+    /// driver takes the one that fits, and PTX, which it compiles when none does.
+    ///
+    /// ```no_run
+    /// # use scoped_cuda::{Driver, JitOptions};
+    /// # const FATBIN: &[u8] = &[];
+    /// # /*
+    /// const FATBIN: &[u8] = include_bytes!("kernels.fatbin");
+    /// # */
+    ///
+    /// Driver::load()?.with_device(0, |ctx| {
+    ///     // SAFETY: the build script's nvcc wrote it, and nothing has changed it since.
+    ///     let module = unsafe { ctx.load_fatbin(FATBIN, &JitOptions::default()) }?;
+    ///     # let _ = module;
+    ///     Ok(())
+    /// })?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::BadImage`] when it is no fatbin, is cut off, or has PTX that does not compile; [`Error::NoCodeForDevice`],
+    /// [`Error::BadJitOptions`], or what the driver returns.
+    ///
+    /// # Safety
+    /// `image` was written by `nvcc` or `fatbinary`, and has not been changed since; see [`load_cubin`](Self::load_cubin).
+    pub unsafe fn load_fatbin(self, image: &[u8], options: &JitOptions) -> Result<Module<'ctx>> {
+        check_fatbin(image).map_err(bad_image)?;
+        // SAFETY: a whole fatbin, by its own header; that it is right is the caller's promise.
+        unsafe { load_binary(self, image, options) }
+    }
+
+    /// Loads what a [`Linker`](crate::Linker) has made (`cuModuleLoadDataEx`), of this context or another of the same driver.
+    ///
+    /// # Errors
+    /// [`Error::NoCodeForDevice`] when it was linked for another architecture, [`Error::DifferentDrivers`], or what the driver returns.
+    pub fn load_linked(self, linked: &Linked) -> Result<Module<'ctx>> {
+        if linked.driver() != self.driver() {
+            return Err(Error::DifferentDrivers);
+        }
+        // SAFETY: this driver made it of inputs that were compiled, or that somebody vouched for, and nobody can have changed it (C12).
+        unsafe { load_binary(self, linked.bytes(), &JitOptions::default()) }
+    }
+}
+
+/// What a failed load comes from.
+enum Refused {
+    /// The image, with the JIT's error log.
+    Image {
+        error: DriverError,
+        log: String,
+    },
+    Other(Error),
+}
+
+/// # Safety
+/// `image` is a whole cubin or fatbin, as the CUDA tools make them.
+unsafe fn load_binary<'ctx>(
+    context: Context<'ctx>,
+    image: &[u8],
+    options: &JitOptions,
+) -> Result<Module<'ctx>> {
+    // SAFETY: the caller's promise.
+    unsafe { load(context, image.as_ptr().cast(), options) }.map_err(|refused| match refused {
+        Refused::Image { error, log } => {
+            let reason = error.to_string();
+            Error::BadImage { reason, log }
+        }
+        Refused::Other(error) => error,
+    })
+}
+
+/// # Safety
+/// `image` is PTX text that ends with a NUL, or a whole cubin or fatbin, as the CUDA tools make them.
+unsafe fn load<'ctx>(
+    context: Context<'ctx>,
+    image: *const c_void,
+    options: &JitOptions,
+) -> Result<Module<'ctx>, Refused> {
+    let state = context.state();
+    let arguments = options.arguments(state.limits()).map_err(Refused::Other)?;
+    let loaded = current::bind(state, || {
+        // SAFETY: the caller's promise.
+        unsafe { calls::module_load(context.driver(), image, &arguments) }
+    });
+    match loaded {
+        Ok(raw) => Ok(Module::new(Image::new(context, raw), arguments.info())),
+        Err(Error::Driver(error)) if is_about_the_image(error.code()) => Err(Refused::Image {
+            error,
+            log: arguments.error(),
+        }),
+        Err(Error::Driver(source)) if source.code() == CUresult::NO_BINARY_FOR_GPU => {
+            Err(Refused::Other(no_code(context, source)))
+        }
+        Err(error) => Err(Refused::Other(error)),
+    }
+}
+
+fn no_code(context: Context<'_>, source: DriverError) -> Error {
+    match context.device().compute_capability() {
+        Ok(compute_capability) => Error::NoCodeForDevice {
+            ordinal: context.device().ordinal(),
+            compute_capability,
+            source,
+        },
+        Err(_) => Error::Driver(source),
+    }
+}
+
+fn bad_image(reason: String) -> Error {
+    Error::BadImage {
+        reason,
+        log: String::new(),
+    }
+}
+
+/// Codes by which the driver refuses the image itself.
+pub(super) fn is_about_the_image(code: CUresult) -> bool {
+    matches!(
+        code,
+        CUresult::INVALID_IMAGE
+            | CUresult::INVALID_PTX
+            | CUresult::UNSUPPORTED_PTX_VERSION
+            | CUresult::INVALID_SOURCE
+    )
+}
+
+/// PTX as the driver takes it.
+///
+/// The driver takes binary images through the same call and believes what their headers say. Only text gets there.
+///
+/// # Errors
+/// Why it is no PTX.
+pub(super) fn ptx_text(ptx: &str) -> Result<CString, &'static str> {
+    if !starts_like_ptx(ptx) {
+        return Err("the text does not begin with a `.version` directive");
+    }
+    CString::new(ptx).map_err(|_| "the text contains a NUL")
+}
+
+/// Whether the first thing after white space and comments is `.version`, as PTX requires.
+fn starts_like_ptx(text: &str) -> bool {
+    let mut rest = text.trim_start();
+    loop {
+        let after = if let Some(line) = rest.strip_prefix("//") {
+            line.split_once('\n')
+        } else if let Some(comment) = rest.strip_prefix("/*") {
+            comment.split_once("*/")
+        } else {
+            return rest.starts_with(".version");
+        };
+        let Some((_, after)) = after else {
+            return false;
+        };
+        rest = after.trim_start();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::starts_like_ptx;
+
+    #[test]
+    fn ptx_begins_with_its_version() {
+        assert!(starts_like_ptx(".version 8.0"));
+        assert!(starts_like_ptx(
+            "\n  // made by hand\n/* two\nlines */ .version 8.0"
+        ));
+        for other in [
+            "",
+            "hello",
+            "// only a comment",
+            "/* never closed .version",
+            "\u{7f}ELF",
+            ".target sm_80",
+        ] {
+            assert!(!starts_like_ptx(other), "{other:?}");
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Linking code at run time. Claims C1, C3, C6, C12.
+
+#![allow(unsafe_code)] // binary inputs
+
+mod common;
+#[path = "common/link.rs"]
+mod link;
+
+use common::{in_context, in_two_contexts, on_driver, real, simulated};
+use link::{HELPER, KERNEL, asked, assert_linked, fatbin, link};
+use scoped_cuda::sim::Simulation;
+use scoped_cuda::{Error, JitOptions, OptimizationLevel};
+use std::{mem, thread};
+
+/// An archive with one member.
+fn archive(member: &[u8]) -> Vec<u8> {
+    let header = format!("!<arch>\n{:<48}{:<10}`\n", "a.o/", member.len());
+    [header.as_bytes(), member].concat()
+}
+
+fn link_error(error: Error) -> (String, String) {
+    match error {
+        Error::Link { reason, log } => (reason, log),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn two_texts_are_linked() {
+    in_context(|ctx| {
+        let linked = link(ctx, &JitOptions::default())?;
+        assert_eq!(linked.bytes()[..4], *b"\x7fELF");
+        assert_linked(&ctx.load_linked(&linked)?)?;
+        // In the other order, without names, on another thread.
+        let options = JitOptions {
+            optimization: Some(OptimizationLevel::O1),
+            line_info: true,
+            ..JitOptions::default()
+        };
+        let mut linker = ctx.linker(&options)?;
+        let linked = thread::scope(|threads| {
+            let linking = threads.spawn(move || {
+                linker.add_ptx("", HELPER)?;
+                linker.add_ptx("", KERNEL)?;
+                linker.finish()
+            });
+            linking.join().unwrap()
+        })?;
+        assert_linked(&ctx.load_linked(&linked)?)
+    });
+}
+
+#[test]
+fn linked_code_outlives_its_context() {
+    on_driver(|driver| {
+        let linked = driver.with_device(0, |ctx| link(ctx, &JitOptions::default()))?;
+        let copy = linked.clone();
+        driver.with_device(0, |ctx| {
+            assert_linked(&ctx.load_linked(&linked)?)?;
+            drop(linked);
+            assert_linked(&ctx.load_linked(&copy)?)
+        })
+    });
+}
+
+/// C3: it is made in its own context, and leaves the current one alone.
+#[test]
+fn linker_does_not_depend_on_the_current_context() {
+    in_two_contexts(|a, b| {
+        assert_eq!(common::current(b.driver()), b.as_raw());
+        let linked = link(a, &JitOptions::default())?;
+        let module = a.load_linked(&linked)?;
+        assert_eq!(common::current(b.driver()), b.as_raw());
+        assert_linked(&module)
+    });
+}
+
+#[test]
+fn missing_function_is_explained() {
+    in_context(|ctx| {
+        let mut linker = ctx.linker(&JitOptions::default())?;
+        linker.add_ptx("kernel.ptx", KERNEL)?;
+        let (reason, log) = link_error(linker.finish().unwrap_err());
+        assert!(
+            reason.contains("cuLinkComplete returned CUDA_ERROR_INVALID_SOURCE"),
+            "{reason}"
+        );
+        assert!(reason.contains("declared `.extern`"), "{reason}");
+        assert_eq!(log, "");
+        Ok(())
+    });
+}
+
+/// The driver calls the linking of nothing a success.
+#[test]
+fn nothing_is_not_linked() {
+    in_context(|ctx| {
+        let linker = ctx.linker(&JitOptions::default())?;
+        assert_eq!(format!("{linker:?}").split(", ").last(), Some("0 inputs)"));
+        let before = asked(ctx);
+        let (reason, _) = link_error(linker.finish().unwrap_err());
+        assert_eq!(reason, "nothing was added");
+        assert_eq!(asked(ctx), before);
+        Ok(())
+    });
+}
+
+/// The driver might link what is left, and say that all is well.
+#[test]
+fn refused_input_ends_the_linker() {
+    let broken = HELPER.replace("ret;\n}", "ret;\n");
+    in_context(|ctx| {
+        let inputs = [
+            ("hello", "does not begin with a `.version`"),
+            (".version 8.0\0", "contains a NUL"),
+            (&broken, "CUDA_ERROR_INVALID_PTX"),
+        ];
+        for (text, what) in inputs {
+            let mut linker = ctx.linker(&JitOptions::default())?;
+            linker.add_ptx("helper.ptx", HELPER)?;
+            let (first, _) = link_error(linker.add_ptx("the other", text).unwrap_err());
+            assert!(first.starts_with("input `the other`: "), "{first}");
+            assert!(first.contains(what), "{first}");
+            let before = asked(ctx);
+            let (again, _) = link_error(linker.add_ptx("kernel.ptx", KERNEL).unwrap_err());
+            assert_eq!(again, format!("an input was refused before: {first}"));
+            let (reason, _) = link_error(linker.finish().unwrap_err());
+            assert_eq!(reason, again);
+            assert_eq!(asked(ctx), before, "the driver was not asked again");
+        }
+        let mut linker = ctx.linker(&JitOptions::default())?;
+        let (reason, _) = link_error(linker.add_ptx("a\0b", HELPER).unwrap_err());
+        assert!(reason.contains("its name contains a NUL"), "{reason}");
+        Ok(())
+    });
+}
+
+/// C6: the driver writes to what a linker owns until it is destroyed, so that a forgotten one takes it along.
+#[test]
+fn linker_may_be_forgotten() {
+    on_driver(|driver| {
+        driver.with_device(0, |ctx| {
+            let mut linker = ctx.linker(&JitOptions::default())?;
+            linker.add_ptx("helper.ptx", HELPER)?;
+            if let Some(machine) = driver.machine() {
+                assert_eq!(machine.live().linkers, 1);
+            }
+            mem::forget(linker);
+            let mut moved = vec![ctx.linker(&JitOptions {
+                verbose: true,
+                ..JitOptions::default()
+            })?];
+            moved[0].add_ptx("kernel.ptx", KERNEL)?;
+            moved.reserve(100);
+            let mut linker = Box::new(moved.remove(0));
+            linker.add_ptx("helper.ptx", HELPER)?;
+            let linked = linker.finish()?;
+            assert_linked(&ctx.load_linked(&linked)?)
+        })
+    });
+}
+
+#[test]
+fn code_of_another_driver_is_refused() {
+    let [one, other] = [(); 2].map(|()| simulated(Simulation::default()));
+    let linked = one
+        .with_device(0, |ctx| link(ctx, &JitOptions::default()))
+        .unwrap();
+    let error = other.with_device(0, |ctx| ctx.load_linked(&linked).map(drop));
+    assert_eq!(error, Err(Error::DifferentDrivers));
+}
+
+/// What other code in the process does to the context, the linker hears of.
+#[test]
+fn linker_of_a_lost_context_is_left_alone() {
+    common::on(simulated(Simulation::default()), |driver| {
+        let lost = Error::ContextLost { ordinal: 0 };
+        let result = driver.with_device(0, |ctx| {
+            let mut linker = ctx.linker(&JitOptions::default())?;
+            let mut second = ctx.linker(&JitOptions::default())?;
+            second.add_ptx("helper.ptx", HELPER)?;
+            driver.machine().unwrap().reset_primary(0);
+            assert_eq!(linker.add_ptx("helper.ptx", HELPER), Err(lost.clone()));
+            assert_eq!(second.finish().map(drop), Err(lost.clone()));
+            let (reason, _) = link_error(linker.finish().unwrap_err());
+            assert!(reason.contains(&lost.to_string()), "{reason}");
+            Ok(())
+        });
+        assert_eq!(result, Ok(()));
+        assert!(!driver.take_teardown_errors().is_empty());
+        Ok(())
+    });
+}
+
+/// Whole ones of each kind have to be relocatable machine code, which only NVIDIA's tools make: they are linked on the simulated
+/// driver, where what the linker made stands for them.
+#[test]
+fn binary_inputs_are_linked_when_they_are_whole() {
+    in_context(|ctx| {
+        let linked = link(ctx, &JitOptions::default())?;
+        let cubin = linked.bytes();
+        let (fatbin, library) = (fatbin(&[(2, (9, 0), cubin)]), archive(cubin));
+        let add = |kind: usize, bytes: usize| {
+            let mut linker = ctx.linker(&JitOptions::default())?;
+            let whole = [cubin, &fatbin, cubin, &library][kind];
+            let image = &whole[..whole.len().min(bytes)];
+            // SAFETY: laid out as the tools do it; an image may have been cut off.
+            let added = match kind {
+                // SAFETY: as above.
+                0 => unsafe { linker.add_cubin("it", image) },
+                // SAFETY: as above.
+                1 => unsafe { linker.add_fatbin("it", image) },
+                // SAFETY: as above.
+                2 => unsafe { linker.add_object("it", image) },
+                // SAFETY: as above.
+                _ => unsafe { linker.add_library("it", image) },
+            };
+            added.and_then(|()| linker.finish())
+        };
+        for kind in 0..4 {
+            for bytes in [9, 60, 100, library.len() / 2, cubin.len() - 1] {
+                let (reason, _) = link_error(add(kind, bytes).unwrap_err());
+                assert!(reason.starts_with("input `it`: it is cut off"), "{reason}");
+            }
+            if !real() {
+                assert_linked(&ctx.load_linked(&add(kind, usize::MAX)?)?)?;
+            }
+        }
+        Ok(())
+    });
+}

@@ -1,0 +1,10 @@
+//! Twin of `fail/types/threads_of_a_block_set_to_zero.rs`.
+
+use scoped_cuda::JitOptions;
+
+fn f(threads: u32) -> JitOptions {
+    JitOptions {
+        threads_per_block: std::num::NonZeroU32::new(threads),
+        ..JitOptions::default()
+    }
+}
