@@ -229,3 +229,49 @@ fn binary_inputs_are_linked_when_they_are_whole() {
         Ok(())
     });
 }
+
+/// What nvcc makes of a source file, of each kind, is linked with PTX; and it is refused when it was cut off anywhere.
+///
+/// ```text
+/// cd tests/common
+/// nvcc -cubin -rdc=true -arch=sm_90 -o $DIR/helper.cubin link_helper.cu
+/// nvcc -fatbin -rdc=true -arch=sm_90 -o $DIR/helper.fatbin link_helper.cu
+/// nvcc -dc -arch=sm_90 -o $DIR/helper.o link_helper.cu
+/// nvcc -lib -o $DIR/helper.a $DIR/helper.o
+/// SCOPED_CUDA_TEST_DRIVER=cuda SCOPED_CUDA_LINK_INPUTS=$DIR cargo test --test linker -- --ignored
+/// ```
+#[test]
+#[ignore = "needs binaries that nvcc makes: see its comment"]
+fn binaries_of_nvcc_are_linked() {
+    let folder = std::env::var("SCOPED_CUDA_LINK_INPUTS").expect("SCOPED_CUDA_LINK_INPUTS");
+    assert!(real(), "machine code is not simulated");
+    let read = |name: &str| std::fs::read(format!("{folder}/{name}")).expect(name);
+    in_context(|ctx| {
+        for name in ["helper.cubin", "helper.fatbin", "helper.o", "helper.a"] {
+            let whole = read(name);
+            let add = |image: &[u8]| {
+                let mut linker = ctx.linker(&JitOptions::default())?;
+                linker.add_ptx("kernel.ptx", KERNEL)?;
+                // SAFETY: made by nvcc; it may have been cut off.
+                let added = match name {
+                    // SAFETY: as above.
+                    "helper.cubin" => unsafe { linker.add_cubin(name, image) },
+                    // SAFETY: as above.
+                    "helper.fatbin" => unsafe { linker.add_fatbin(name, image) },
+                    // SAFETY: as above.
+                    "helper.o" => unsafe { linker.add_object(name, image) },
+                    // SAFETY: as above.
+                    _ => unsafe { linker.add_library(name, image) },
+                };
+                added.and_then(|()| linker.finish())
+            };
+            let linked = add(&whole)?;
+            assert_linked(&ctx.load_linked(&linked)?)?;
+            for end in [8, whole.len() / 3, whole.len() - 9] {
+                let (reason, _) = link_error(add(&whole[..end]).unwrap_err());
+                assert!(reason.contains("cut off"), "{name}, {end}: {reason}");
+            }
+        }
+        Ok(())
+    });
+}

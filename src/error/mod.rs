@@ -1,8 +1,13 @@
 //! What can go wrong: one enum, and a newtype over the driver's result codes.
 
-use crate::ffi::{CUresult, Symbol};
+mod driver_error;
+mod launch_field;
+
+pub use driver_error::{DriverError, Version};
+pub use launch_field::LaunchField;
+
+use crate::ffi::Symbol;
 use crate::memory::{Extent, HostLayout};
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -576,132 +581,5 @@ fn out_of_memory(free: Option<usize>, cap: Option<usize>, source: Option<&Driver
         (None, None) => format!("{free} are free"),
     }
 }
-
-/// The part of a launch configuration that [`Error::BadLaunch`] is about.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[non_exhaustive]
-#[allow(missing_docs)] // x, y and z
-pub enum LaunchField {
-    GridX,
-    GridY,
-    GridZ,
-    BlockX,
-    BlockY,
-    BlockZ,
-    /// The product of the block's dimensions.
-    ThreadsPerBlock,
-    /// Dynamic shared memory of a block, in bytes.
-    SharedBytes,
-    /// All blocks of a cooperative launch, which run at once.
-    CooperativeBlocks,
-    ClusterX,
-    ClusterY,
-    ClusterZ,
-    /// The product of the cluster's dimensions.
-    BlocksPerCluster,
-}
-
-impl LaunchField {
-    /// The beginning of the range that ends with the limit, for messages.
-    fn range(self) -> &'static str {
-        match self {
-            Self::SharedBytes => "at most",
-            _ => "1 to",
-        }
-    }
-}
-
-impl fmt::Display for LaunchField {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::GridX => "the grid's x dimension",
-            Self::GridY => "the grid's y dimension",
-            Self::GridZ => "the grid's z dimension",
-            Self::BlockX => "the block's x dimension",
-            Self::BlockY => "the block's y dimension",
-            Self::BlockZ => "the block's z dimension",
-            Self::ThreadsPerBlock => "the number of threads in a block",
-            Self::SharedBytes => "the dynamic shared memory of a block in bytes",
-            Self::CooperativeBlocks => "the number of blocks in a cooperative grid",
-            Self::ClusterX => "the cluster's x dimension",
-            Self::ClusterY => "the cluster's y dimension",
-            Self::ClusterZ => "the cluster's z dimension",
-            Self::BlocksPerCluster => "the number of blocks in a cluster",
-        })
-    }
-}
-
-/// A CUDA version as the driver writes it: `1000 * major + 10 * minor`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Version(pub i32);
-
-impl fmt::Display for Version {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.0 / 1000, self.0 % 1000 / 10)
-    }
-}
-
-/// A result code of the driver, with its name and text and the call that returned it.
-///
-/// A code that this crate, or the driver itself, does not know is an ordinary value with the name `CUDA_ERROR_?`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct DriverError {
-    code: CUresult,
-    call: &'static str,
-    name: &'static str,
-    text: &'static str,
-}
-
-impl DriverError {
-    pub(crate) fn new(
-        code: CUresult,
-        call: &'static str,
-        name: Option<&'static str>,
-        text: Option<&'static str>,
-    ) -> Self {
-        Self {
-            code,
-            call,
-            name: name.unwrap_or("CUDA_ERROR_?"),
-            text: text.unwrap_or("a code that the driver does not know"),
-        }
-    }
-
-    /// The code.
-    #[must_use]
-    pub fn code(&self) -> CUresult {
-        self.code
-    }
-
-    /// The driver call that returned it, for example `cuStreamSynchronize`.
-    #[must_use]
-    pub fn call(&self) -> &'static str {
-        self.call
-    }
-
-    /// The driver's name for it (`cuGetErrorName`), for example `CUDA_ERROR_OUT_OF_MEMORY`.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        self.name
-    }
-
-    /// The driver's description (`cuGetErrorString`).
-    #[must_use]
-    pub fn text(&self) -> &'static str {
-        self.text
-    }
-}
-
-impl fmt::Display for DriverError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} returned {} ({}): {}",
-            self.call, self.name, self.code.0, self.text
-        )
-    }
-}
-
-impl std::error::Error for DriverError {}
 
 static_assertions::assert_impl_all!(Error: Send, Sync, std::error::Error);
