@@ -38,7 +38,7 @@ pub use kernel::{
     Arg, Args, BestBlock, CacheMode, CachePreference, Carveout, Count, Counted, Global, In, InOut,
     JitOptions, Kernel, KernelAttributes, LaunchConfig, Layout, Length, Linked, Linker, Module,
     Null, OptimizationLevel, Optional, Out, Param, Parameter, Params, Pointer, Precondition,
-    SafeKernel, SharedBytes, Span,
+    SafeKernel, SharedBytes, Span, Variables,
 };
 pub use memory::{
     Advice, Axis, Buffer, ChunksMut, Element, Extent, Fill, HandOver, HostLayout, HostRows,

@@ -85,8 +85,7 @@ fn missing_function_is_explained() {
             reason.contains("cuLinkComplete returned CUDA_ERROR_INVALID_SOURCE"),
             "{reason}"
         );
-        assert!(reason.contains("declared `.extern`"), "{reason}");
-        assert_eq!(log, "");
+        assert!(log.contains("Undefined reference to 'helper'"), "{log}");
         Ok(())
     });
 }
@@ -267,7 +266,8 @@ fn binaries_of_nvcc_are_linked() {
             };
             let linked = add(&whole)?;
             assert_linked(&ctx.load_linked(&linked)?)?;
-            for end in [8, whole.len() / 3, whole.len() - 9] {
+            // (The first 8 bytes of an archive are one without members.)
+            for end in [12, whole.len() / 3, whole.len() - 9] {
                 let (reason, _) = link_error(add(&whole[..end]).unwrap_err());
                 assert!(reason.contains("cut off"), "{name}, {end}: {reason}");
             }

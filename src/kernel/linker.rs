@@ -231,14 +231,7 @@ impl<'ctx> Linker<'ctx> {
             return Error::Driver(error);
         }
         let log = self.arguments.error();
-        // Measured: the driver has nothing to say then.
-        let hint = match error.code() {
-            CUresult::INVALID_SOURCE if log.is_empty() => {
-                "; most likely a function or variable that is declared `.extern`, and that no input defines"
-            }
-            _ => "",
-        };
-        let reason = format!("{subject}{error}{hint}");
+        let reason = format!("{subject}{error}");
         Error::Link { reason, log }
     }
 }

@@ -15,6 +15,7 @@ mod module;
 mod occupancy;
 mod params;
 mod safe;
+mod variables;
 
 pub(crate) use args::seal;
 pub use args::{Arg, Args, Length};
@@ -31,3 +32,4 @@ pub use params::{
     Span,
 };
 pub use safe::{Precondition, SafeKernel};
+pub use variables::Variables;

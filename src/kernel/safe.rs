@@ -6,6 +6,7 @@ use super::args::Args;
 use super::config::LaunchConfig;
 use super::function::Kernel;
 use super::params::Params;
+use super::variables::Variables;
 use crate::error::{Error, Result};
 use crate::scope::ScopedStream;
 use std::fmt;
@@ -84,17 +85,17 @@ impl<'ctx, P: Params> Kernel<'ctx, P> {
         unsafe { self.safe_when_reading((), preconditions) }
     }
 
-    /// The same for a kernel that reads variables of its module, `__constant__` ones say: it is given their handles, each a
-    /// [`Global`](crate::Global) or a reference to one.
+    /// The same for a kernel that reads variables of its module, `__constant__` ones say: it is given their handles, a
+    /// [`Global`](crate::Global), a reference to one or a tuple of these.
     ///
     /// A launch borrows the kernel, and with it the handles, until its scope has waited: nobody writes a variable that a launch reads. Between
     /// scopes, handles that it owns are at hand in [`variables_mut`](SafeKernel::variables_mut).
     ///
     /// # Safety
-    /// As [`safe_when`](Self::safe_when), but the kernel may read those variables of its module whose handles `variables` contains, or
-    /// borrows. It writes none.
+    /// As [`safe_when`](Self::safe_when), but the kernel may read those variables of its module whose handles are in `variables`. It writes
+    /// none.
     #[must_use]
-    pub unsafe fn safe_when_reading<V, const N: usize>(
+    pub unsafe fn safe_when_reading<V: Variables<'ctx>, const N: usize>(
         self,
         variables: V,
         preconditions: [Precondition<P>; N],
@@ -169,10 +170,12 @@ impl<'ctx, P: Params, V> SafeKernel<'ctx, P, V> {
         &self.variables
     }
 
-    /// The same to write: at rest, because a launch borrows the kernel until its scope has waited.
-    #[must_use]
-    pub fn variables_mut(&mut self) -> &mut V {
-        &mut self.variables
+    /// Views of the variables that the kernel owns, to write: at rest, because a launch borrows the kernel until its scope has waited.
+    pub fn variables_mut(&mut self) -> V::Views<'_>
+    where
+        V: Variables<'ctx>,
+    {
+        self.variables.views()
     }
 
     /// The kernel and the handles, as they were before.

@@ -99,7 +99,7 @@ pub(super) fn input(
         }
         Content::Compiled(_, texts) => Ok(texts.into_iter().map(<[u8]>::to_vec).collect()),
         Content::MachineCode => Err(Refused::without_log(CUresult::NO_BINARY_FOR_GPU)),
-        Content::Unknown => Err(Refused::without_log(CUresult::INVALID_IMAGE)),
+        Content::Unknown => Err(Refusal::NotPtx.into()),
     }
 }
 
@@ -110,13 +110,14 @@ pub(super) fn link(
     options: &Options,
 ) -> Result<(Vec<u8>, String), Refused> {
     let functions: Vec<_> = texts.iter().map(|text| Functions::of(text)).collect();
-    let is_defined = |name: &String| functions.iter().any(|text| text.defined.contains(name));
-    if !functions
-        .iter()
-        .flat_map(|text| &text.missing)
-        .all(is_defined)
-    {
-        return Err(Refused::without_log(CUresult::INVALID_SOURCE));
+    let is_defined = |name: &str| functions.iter().any(|text| text.defined.contains(name));
+    for (number, text) in functions.iter().enumerate() {
+        if let Some(name) = text.missing.iter().find(|name| !is_defined(name)) {
+            let number = number + 1;
+            let log = format!("error   : Undefined reference to '{name}' in 'Input {number}'");
+            let code = CUresult::INVALID_SOURCE;
+            return Err(Refused { code, log });
+        }
     }
     let parsed = texts.iter().map(|text| ptx::parse(text, newest));
     let ptx = Ptx::linked(parsed.collect::<Result<_, _>>()?);
@@ -458,7 +459,14 @@ mod tests {
         let loaded = load(&image, (9, 0), &options).unwrap();
         assert_eq!(loaded.ptx.entries[0].name, "k");
         let missing = link(&parts[..1], (9, 0), &options).unwrap_err();
-        assert_eq!(missing, Refused::without_log(CUresult::INVALID_SOURCE));
+        assert_eq!(missing.code, CUresult::INVALID_SOURCE);
+        assert!(
+            missing
+                .log
+                .ends_with("Undefined reference to 'helper' in 'Input 1'"),
+            "{}",
+            missing.log
+        );
         let twice = [parts[0].clone(), parts[0].clone(), parts[1].clone()];
         let twice = link(&twice, (9, 0), &options).unwrap_err();
         assert!(twice.log.contains("Multiple definition of 'k'"));

@@ -114,6 +114,9 @@ mod in_flight_constant_written_while_a_launch_reads_it;
 #[path = "in-flight/constant_written_while_kernels_share_it.rs"]
 mod in_flight_constant_written_while_kernels_share_it;
 
+#[path = "in-flight/constants_of_two_kernels_exchanged.rs"]
+mod in_flight_constants_of_two_kernels_exchanged;
+
 #[path = "in-flight/forgotten_handle_does_not_end_the_loan.rs"]
 mod in_flight_forgotten_handle_does_not_end_the_loan;
 
@@ -371,6 +374,9 @@ mod types_buffer_of_another_element_type_as_an_argument;
 
 #[path = "types/buffer_where_the_kernel_expects_rows.rs"]
 mod types_buffer_where_the_kernel_expects_rows;
+
+#[path = "types/constant_behind_a_lock.rs"]
+mod types_constant_behind_a_lock;
 
 #[path = "types/cubin_loaded_without_unsafe.rs"]
 mod types_cubin_loaded_without_unsafe;

@@ -62,11 +62,8 @@ pub(super) unsafe extern "C" fn cuLinkAddData(
             }
             let newest = newest_ptx(machine.simulation().version);
             let texts = image::input(data, newest, &linker.jit.options).map_err(|refused| {
-                // Measured: there is nothing in the log about what is no PTX at all.
-                if refused.code != CUresult::INVALID_IMAGE {
-                    // SAFETY: the buffers are valid until the linker is destroyed (the promise of its creation).
-                    unsafe { linker.jit.complain(&refused.log) };
-                }
+                // SAFETY: the buffers are valid until the linker is destroyed (the promise of its creation).
+                unsafe { linker.jit.complain(&refused.log) };
                 refused.code
             })?;
             linker.texts.extend(texts);
