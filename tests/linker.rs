@@ -9,7 +9,7 @@ mod link;
 use common::{in_context, in_two_contexts, on_driver, real, simulated};
 use link::{HELPER, KERNEL, asked, assert_linked, fatbin, link};
 use scoped_cuda::sim::Simulation;
-use scoped_cuda::{Error, JitOptions, OptimizationLevel};
+use scoped_cuda::{Error, JitOptions, LaunchConfig, OptimizationLevel, Out};
 use std::{mem, thread};
 
 /// An archive with one member.
@@ -86,6 +86,50 @@ fn missing_function_is_explained() {
             "{reason}"
         );
         assert!(log.contains("Undefined reference to 'helper'"), "{log}");
+        Ok(())
+    });
+}
+
+/// What one text declares and another one defines is one variable.
+#[test]
+fn variable_of_another_text_is_linked() {
+    const HEADER: &str = ".version 8.0\n.target sm_75\n.address_size 64\n";
+    let user = format!(
+        "{HEADER}.extern .global .align 4 .u32 step;
+        .visible .entry read_step(.param .u64 to)
+        {{
+            .reg .b32 %r<2>;
+            .reg .b64 %rd<3>;
+            ld.param.u64 %rd1, [to];
+            cvta.to.global.u64 %rd2, %rd1;
+            ld.global.u32 %r1, [step];
+            st.global.u32 [%rd2], %r1;
+            ret;
+        }}"
+    );
+    let owner = format!("{HEADER}.visible .global .align 4 .u32 step = 9;");
+    in_context(|ctx| {
+        if let Some(machine) = ctx.driver().machine() {
+            machine.kernel("read_step", |call| {
+                let step = call.global::<u32>("step");
+                call.store(0, &step);
+            });
+        }
+        let mut linker = ctx.linker(&JitOptions::default())?;
+        linker.add_ptx("user", &user)?;
+        linker.add_ptx("owner", &owner)?;
+        let module = ctx.load_linked(&linker.finish()?)?;
+        let mut step = module.global::<u32>("step", 1)?;
+        assert_eq!(step.get()?, 9);
+        step.set(10)?;
+        let kernel = module.kernel::<(Out<u32>,)>("read_step")?;
+        // SAFETY: it reads `step`, and writes one element.
+        let kernel =
+            unsafe { kernel.safe_when_reading(step, [("to has an element", |_, (to,)| to > 0)]) };
+        let (stream, mut to) = (ctx.stream()?, ctx.zeros::<u32>(1)?);
+        let one = LaunchConfig::new([1; 3], [1; 3]);
+        stream.scope(|s| kernel.launch(s, one, (&mut s.lend(&mut to),)))?;
+        assert_eq!(to.to_vec()?, [10]);
         Ok(())
     });
 }

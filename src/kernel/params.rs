@@ -75,6 +75,40 @@ impl Layout {
 /// | [`In<Rows<T>>`](crate::Rows), ... | a pointer to the first of rows | their [`Extent`](crate::Extent) |
 /// | [`SharedBytes`] | `unsigned` | the number of bytes, a `u32` |
 /// | plain data `T` | the same by value | the `T` |
+///
+/// ```
+/// # use scoped_cuda::{Counted, Driver, In, LaunchConfig, Null, Optional, Out, SharedBytes, sim::Simulation};
+/// # use bytemuck::{Pod, Zeroable};
+/// # let driver = Driver::simulated(Simulation::default())?;
+/// # driver.machine().unwrap().kernel("clamp", |call| {
+/// #     let (n, range) = (call.scalar::<u32>(1) as usize, call.scalar::<[f32; 2]>(3));
+/// #     assert_eq!((call.scalar::<u64>(2), call.scalar::<u32>(4)), (0, 1024));
+/// #     call.update::<f32>(0, |x| x[..n].iter_mut().for_each(|x| *x = x.clamp(range[0], range[1])));
+/// # });
+/// # let ptx = ".version 8.0\n.target sm_80\n.address_size 64\n
+/// #     .visible .entry clamp(.param .u64 x, .param .u32 n, .param .u64 mask, .param .align 4 .b8 range[8], .param .u32 shared) { ret; }";
+/// # driver.with_device(0, |ctx| {
+/// // struct Range { float low, high; };
+/// #[derive(Clone, Copy, Pod, Zeroable)]
+/// #[repr(C)]
+/// struct Range {
+///     low: f32,
+///     high: f32,
+/// }
+/// // __global__ void clamp(float *x, unsigned n, const unsigned char *mask_or_null, Range range, unsigned shared_bytes)
+/// type Clamp = (Counted<Out<f32>, u32>, Optional<In<u8>>, Range, SharedBytes);
+/// let clamp = ctx.load_ptx(ptx)?.kernel::<Clamp>("clamp")?;
+/// let (stream, mut x) = (ctx.stream()?, ctx.upload(&[-1.0f32, 0.5, 7.0])?);
+/// stream.scope(|s| {
+///     let mut x = s.lend(&mut x);
+///     let config = LaunchConfig::for_elements(3).dynamic_shared_bytes(1024);
+///     // SAFETY: `clamp` stays below n, which is the length of x, and within its shared memory; there is no mask.
+///     unsafe { s.launch(&clamp, config, (&mut x, Null, Range { low: 0.0, high: 1.0 }, SharedBytes)) }
+/// })?;
+/// assert_eq!(x.to_vec()?, [0.0, 0.5, 1.0]);
+/// # Ok(()) })?;
+/// # Ok::<(), scoped_cuda::Error>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a kernel parameter",
     note = "parameters are `In<T>`, `Out<T>`, `InOut<T>` for device memory, and plain-data types (`bytemuck::Pod`) for values"

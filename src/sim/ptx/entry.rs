@@ -109,13 +109,19 @@ impl Parser<'_> {
         if alignment == 0 {
             alignment = size;
         }
+        let size = self.of_array(size)?;
+        Ok((size, alignment))
+    }
+
+    /// The size of an array of elements of this size, with the dimensions that follow; of one, when none do.
+    fn of_array(&mut self, mut size: usize) -> Parsed<usize> {
         while self.accept(b'[')? {
             size = size
                 .checked_mul(self.number()?)
                 .ok_or_else(|| self.wrong(b"["))?;
             self.expect(b']')?;
         }
-        Ok((size, alignment))
+        Ok(size)
     }
 
     /// `.param .align 8 .b8 name[24]`, `.param .u64 .ptr .global .align 4 name` and the like.
@@ -149,12 +155,7 @@ impl Parser<'_> {
         if alignment == 0 {
             alignment = size;
         }
-        while self.accept(b'[')? {
-            size = size
-                .checked_mul(self.number()?)
-                .ok_or_else(|| self.wrong(b"["))?;
-            self.expect(b']')?;
-        }
+        let size = self.of_array(size)?;
         let offset = end
             .checked_next_multiple_of(alignment)
             .filter(|_| alignment.is_power_of_two());
