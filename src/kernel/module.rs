@@ -45,11 +45,12 @@ impl<'ctx> Module<'ctx> {
     /// The kernel of this name, if its parameters are those of `P` (`cuModuleGetFunction`, `cuFuncGetParamInfo`).
     ///
     /// `P` is a tuple with one type for each parameter: [`In`](crate::In), [`Out`](crate::Out) and [`InOut`](crate::InOut) for
-    /// pointers to device memory, plain-data types for values. Their number and sizes are compared with what the kernel declares, once,
-    /// here. Drivers before CUDA 12.4 cannot tell; with them nothing is compared, and `P` is a promise of the launch.
+    /// pointers to device memory, plain-data types for values, and what else [`Param`](crate::Param) lists. Their number, sizes and offsets
+    /// are compared with what the kernel declares, once, here. Drivers before CUDA 12.4 cannot tell; with them nothing is compared, and
+    /// `P` is a promise of the launch.
     ///
     /// # Errors
-    /// [`Error::NoKernel`], [`Error::ArgCount`], [`Error::ArgSize`], or what the driver returns.
+    /// [`Error::NoKernel`], [`Error::ArgCount`], [`Error::ArgSize`], [`Error::ArgOffset`], or what the driver returns.
     ///
     /// ```
     /// # use scoped_cuda::{Driver, Error, In, Out, sim::Simulation};

@@ -77,7 +77,7 @@ impl Layout {
 /// | plain data `T` | the same by value | the `T` |
 ///
 /// ```
-/// # use scoped_cuda::{Counted, Driver, In, LaunchConfig, Null, Optional, Out, SharedBytes, sim::Simulation};
+/// # use scoped_cuda::{Counted, Driver, In, InOut, LaunchConfig, Null, Optional, SharedBytes, sim::Simulation};
 /// # use bytemuck::{Pod, Zeroable};
 /// # let driver = Driver::simulated(Simulation::default())?;
 /// # driver.machine().unwrap().kernel("clamp", |call| {
@@ -96,7 +96,7 @@ impl Layout {
 ///     high: f32,
 /// }
 /// // __global__ void clamp(float *x, unsigned n, const unsigned char *mask_or_null, Range range, unsigned shared_bytes)
-/// type Clamp = (Counted<Out<f32>, u32>, Optional<In<u8>>, Range, SharedBytes);
+/// type Clamp = (Counted<InOut<f32>, u32>, Optional<In<u8>>, Range, SharedBytes);
 /// let clamp = ctx.load_ptx(ptx)?.kernel::<Clamp>("clamp")?;
 /// let (stream, mut x) = (ctx.stream()?, ctx.upload(&[-1.0f32, 0.5, 7.0])?);
 /// stream.scope(|s| {
