@@ -3,6 +3,7 @@
 #![allow(unsafe_code)] // copies between devices
 
 use crate::context::Context;
+use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::ffi::CUstream;
 use crate::ffi::calls::{self, PeerAddress};
@@ -91,7 +92,7 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
         })
     }
 
-    /// Sends patterns over this path and compares what arrives, once, before real data depends on it; gives the token back.
+    /// Sends patterns over this path, and back, and compares what arrives, once, before real data depends on it; gives the token back.
     ///
     /// On some platforms the direct path is reported as available and delivers wrong bytes without any error (an IOMMU or a PCI bridge in
     /// between; B43, pytorch/pytorch#84803).
@@ -103,8 +104,8 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     /// [`Error::PeerUnreliable`] when other bytes arrived, or what the driver returns.
     ///
     /// ```
-    /// # use scoped_cuda::{Driver, Error, Transfer, sim::Simulation};
-    /// # let driver = Driver::simulated(Simulation { corrupts_peer_copies: true, ..Simulation::default() })?;
+    /// # use scoped_cuda::{Driver, Error, Transfer, sim::{Peers, Simulation}};
+    /// # let driver = Driver::simulated(Simulation { corrupts_peer_copies: Peers::All, ..Simulation::default() })?;
     /// let checked = driver.with_device(0, |gpu0| {
     ///     driver.with_device(1, |gpu1| gpu0.transfer_to(gpu1)?.verified().map(drop))
     /// });
@@ -132,15 +133,30 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     pub fn verified(self) -> Result<Self> {
         // More than one page and not a whole number of them; zeros and ones alone are what a broken path may deliver by chance.
         const WORDS: u32 = 70_001;
+        // What a direct token opens is open in both directions.
+        let back = Transfer {
+            from: self.to,
+            to: self.from,
+            is_direct: self.is_direct,
+        };
         let mut received = self.to.zeros::<u32>(WORDS as usize)?;
+        let mut returned = self.from.zeros::<u32>(WORDS as usize)?;
+        let unreliable = |from: Device, to: Device| {
+            let (from, to) = (from.ordinal(), to.ordinal());
+            Err(Error::PeerUnreliable { from, to })
+        };
+        let (here, there) = (self.from.device(), self.to.device());
         for salt in [0x0000_0000, 0x5555_5555, 0xFFFF_FFFF] {
             let sent: Vec<u32> = (0..WORDS)
                 .map(|i| i.wrapping_mul(0x9E37_79B9) ^ salt)
                 .collect();
             self.copy(&self.from.upload(&sent)?, &mut received)?;
             if received.to_vec()? != sent {
-                let (from, to) = (self.from.device().ordinal(), self.to.device().ordinal());
-                return Err(Error::PeerUnreliable { from, to });
+                return unreliable(here, there);
+            }
+            back.copy(&received, &mut returned)?;
+            if returned.to_vec()? != sent {
+                return unreliable(there, here);
             }
         }
         Ok(self)

@@ -404,6 +404,30 @@ fn a_path_that_delivers_zeros_is_found() {
     });
 }
 
+/// B43: the way back is looked at too: a direct token opens both.
+#[test]
+fn a_path_that_is_broken_one_way_only_is_found_either_way() {
+    let driver = simulated(Simulation {
+        corrupts_peer_copies: Peers::Only(vec![(1, 0)]),
+        ..Simulation::default()
+    });
+    on(driver, |driver| {
+        driver.with_device(0, |a| {
+            driver.with_device(1, |b| {
+                assert_eq!(
+                    Transfer::direct(a, b)?.verified().unwrap_err(),
+                    unreliable(1, 0)
+                );
+                assert_eq!(
+                    Transfer::direct(b, a)?.verified().unwrap_err(),
+                    unreliable(1, 0)
+                );
+                Ok(())
+            })
+        })
+    });
+}
+
 /// B43: the way around it. A staged token is one only between contexts without a direct one.
 #[test]
 fn a_staged_token_goes_around_a_broken_path() {
@@ -436,7 +460,7 @@ fn a_staged_token_goes_around_a_broken_path() {
 /// A machine whose peer path is broken.
 fn corrupting() -> Driver {
     simulated(Simulation {
-        corrupts_peer_copies: true,
+        corrupts_peer_copies: Peers::All,
         ..Simulation::default()
     })
 }

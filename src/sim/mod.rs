@@ -61,10 +61,10 @@ pub struct Simulation {
     pub concurrent_managed_access: bool,
     /// Whether blocks can run in clusters, as from compute capability 9.0 on.
     pub clusters: bool,
-    /// Whether copies that go directly between two devices deliver zeros, without an error, as on platforms whose peer path is reported
-    /// as available and is broken. Direct is a copy while the memory pool of one of its sides admits the other side's device
-    /// (`cuMemPoolSetAccess`); staged ones deliver what was sent.
-    pub corrupts_peer_copies: bool,
+    /// Pairs of devices, the one that sends first, between which direct copies deliver zeros, without an error, as on platforms whose peer
+    /// path is reported as available and is broken. Direct is a copy while the memory pool of one of its sides admits the other side's
+    /// device (`cuMemPoolSetAccess`); staged ones deliver what was sent.
+    pub corrupts_peer_copies: Peers,
     /// How long enqueued work rests before it runs when nobody waits for it.
     pub latency: Duration,
 }
@@ -80,7 +80,7 @@ impl Default for Simulation {
             missing: &[],
             concurrent_managed_access: true,
             clusters: true,
-            corrupts_peer_copies: false,
+            corrupts_peer_copies: Peers::None,
             latency: Duration::from_micros(200),
         }
     }
@@ -93,7 +93,7 @@ pub enum Peers {
     All,
     /// None.
     None,
-    /// These pairs of ordinals: the first accesses the memory of the second, and not the other way round.
+    /// These pairs of ordinals, in this direction and not the other way round: the first accesses the memory of the second, say.
     Only(Vec<(u32, u32)>),
 }
 

@@ -99,7 +99,9 @@ impl Work {
             Self::Copy { to, from, bytes } => {
                 // By way of a vector, so that never two allocations are locked.
                 let mut sent = from.to_vec(*bytes)?;
-                if machine.simulation().corrupts_peer_copies
+                let (source, destination) = (from.allocation.device, to.allocation.device);
+                let corrupted = &machine.simulation().corrupts_peer_copies;
+                if corrupted.allow(source, destination)
                     && from.allocation.is_direct_to(&to.allocation)
                 {
                     sent.fill(0);
