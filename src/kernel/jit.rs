@@ -49,7 +49,8 @@ pub struct JitOptions {
     pub debug_info: bool,
     /// How loads from global memory are cached.
     pub cache: CacheMode,
-    /// Registers, memory and barriers of each kernel in the log ([`Module::log`](crate::Module::log)).
+    /// Registers, memory and barriers of each kernel in the log ([`Module::log`](crate::Module::log)), if the driver compiles it: what it
+    /// has in its cache on disk it does not, unless the environment says `CUDA_CACHE_DISABLE=1`.
     pub verbose: bool,
 }
 

@@ -14,10 +14,17 @@ use scoped_cuda::{Context, Driver, Result, Stream};
 use std::ffi::c_void;
 use std::mem;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 /// The kernels of the tests, as PTX; [`register`] has the same as host functions.
 pub(crate) const PTX: &str = include_str!("kernels.ptx");
+
+/// PTX that the driver compiles, as it has never seen it: what it finds in its cache on disk it does not compile, and says nothing about.
+pub(crate) fn never_seen(ptx: &str) -> String {
+    let now = UNIX_EPOCH.elapsed().unwrap().as_nanos();
+    let process = std::process::id();
+    format!("{ptx}\n.visible .entry never_seen_{process}_{now}() {{ ret; }}\n")
+}
 
 /// Runs a test on the driver under test, on a thread whose context stack is empty and has to be so again afterwards.
 pub(crate) fn on_driver(test: impl FnOnce(Driver) -> Result<()>) {
