@@ -1,6 +1,6 @@
 //! Options of the JIT, binary images, and linkers.
 
-use crate::common::{PTX, real};
+use crate::common::{PTX, never_seen, real};
 use crate::crashes::on_simulated;
 use crate::rig::*;
 use scoped_cuda::ffi::*;
