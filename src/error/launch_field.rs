@@ -27,6 +27,13 @@ pub enum LaunchField {
 }
 
 impl LaunchField {
+    /// Along x, y and z.
+    pub(crate) const GRID: [Self; 3] = [Self::GridX, Self::GridY, Self::GridZ];
+    /// Along x, y and z.
+    pub(crate) const BLOCK: [Self; 3] = [Self::BlockX, Self::BlockY, Self::BlockZ];
+    /// Along x, y and z.
+    pub(crate) const CLUSTER: [Self; 3] = [Self::ClusterX, Self::ClusterY, Self::ClusterZ];
+
     /// The beginning of the range that ends with the limit, for messages.
     pub(super) fn range(self) -> &'static str {
         match self {

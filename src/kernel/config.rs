@@ -208,16 +208,14 @@ impl LaunchConfig {
     /// The grid as the driver takes it, if the limits of device and kernel allow this shape (claim C9).
     #[inline]
     pub(super) fn check(&self, device: &LaunchLimits, kernel: &Limits) -> Result<[u32; 3]> {
-        const GRID: [LaunchField; 3] = [LaunchField::GridX, LaunchField::GridY, LaunchField::GridZ];
-        const BLOCK: [LaunchField; 3] = [
-            LaunchField::BlockX,
-            LaunchField::BlockY,
-            LaunchField::BlockZ,
-        ];
         let mut grid = [0; 3];
         for axis in 0..3 {
-            grid[axis] = within(GRID[axis], self.grid[axis], device.grid[axis])?;
-            within(BLOCK[axis], u64::from(self.block[axis]), device.block[axis])?;
+            grid[axis] = within(LaunchField::GRID[axis], self.grid[axis], device.grid[axis])?;
+            within(
+                LaunchField::BLOCK[axis],
+                u64::from(self.block[axis]),
+                device.block[axis],
+            )?;
         }
         within(
             LaunchField::ThreadsPerBlock,

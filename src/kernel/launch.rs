@@ -66,12 +66,6 @@ impl<P> Kernel<'_, P> {
         cluster: [u32; 3],
         grid: [u32; 3],
     ) -> Result<()> {
-        const GRID: [LaunchField; 3] = [LaunchField::GridX, LaunchField::GridY, LaunchField::GridZ];
-        const CLUSTER: [LaunchField; 3] = [
-            LaunchField::ClusterX,
-            LaunchField::ClusterY,
-            LaunchField::ClusterZ,
-        ];
         let limit = match self
             .context()
             .device()
@@ -83,14 +77,14 @@ impl<P> Kernel<'_, P> {
         };
         let mut blocks: u64 = 1;
         for axis in 0..3 {
-            within(CLUSTER[axis], u64::from(cluster[axis]), limit)?;
+            within(LaunchField::CLUSTER[axis], u64::from(cluster[axis]), limit)?;
             blocks = blocks.saturating_mul(u64::from(cluster[axis]));
         }
         within(LaunchField::BlocksPerCluster, blocks, limit)?;
         for axis in 0..3 {
             if grid[axis] % cluster[axis] != 0 {
                 return Err(Error::UnevenClusters {
-                    field: GRID[axis],
+                    field: LaunchField::GRID[axis],
                     blocks: u64::from(grid[axis]),
                     cluster: cluster[axis],
                 });
