@@ -209,13 +209,10 @@ impl LaunchConfig {
     #[inline]
     pub(super) fn check(&self, device: &LaunchLimits, kernel: &Limits) -> Result<[u32; 3]> {
         let mut grid = [0; 3];
-        for axis in 0..3 {
-            grid[axis] = within(LaunchField::GRID[axis], self.grid[axis], device.grid[axis])?;
-            within(
-                LaunchField::BLOCK[axis],
-                u64::from(self.block[axis]),
-                device.block[axis],
-            )?;
+        for (axis, blocks) in grid.iter_mut().enumerate() {
+            *blocks = within(LaunchField::GRID[axis], self.grid[axis], device.grid[axis])?;
+            let threads = u64::from(self.block[axis]);
+            within(LaunchField::BLOCK[axis], threads, device.block[axis])?;
         }
         within(
             LaunchField::ThreadsPerBlock,

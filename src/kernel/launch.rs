@@ -76,17 +76,17 @@ impl<P> Kernel<'_, P> {
             _ => self.cluster_limit(config, grid)?,
         };
         let mut blocks: u64 = 1;
-        for axis in 0..3 {
-            within(LaunchField::CLUSTER[axis], u64::from(cluster[axis]), limit)?;
-            blocks = blocks.saturating_mul(u64::from(cluster[axis]));
+        for (axis, &along) in cluster.iter().enumerate() {
+            within(LaunchField::CLUSTER[axis], u64::from(along), limit)?;
+            blocks = blocks.saturating_mul(u64::from(along));
         }
         within(LaunchField::BlocksPerCluster, blocks, limit)?;
-        for axis in 0..3 {
-            if grid[axis] % cluster[axis] != 0 {
+        for (axis, (&blocks, &cluster)) in grid.iter().zip(&cluster).enumerate() {
+            if blocks % cluster != 0 {
                 return Err(Error::UnevenClusters {
                     field: LaunchField::GRID[axis],
-                    blocks: u64::from(grid[axis]),
-                    cluster: cluster[axis],
+                    blocks: u64::from(blocks),
+                    cluster,
                 });
             }
         }
