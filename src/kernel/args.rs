@@ -199,18 +199,17 @@ where
 
     #[inline]
     fn value(self, config: &LaunchConfig, token: Token) -> Result<Self::Value> {
-        let len = self.seen(config).elements();
+        let len = <A as Arg<P>>::seen(&self, config).elements();
         let count = N::try_from(len).map_err(|_| Error::CountTooLarge {
             len,
             limit: N::LIMIT,
         })?;
-        self.value(config, token)
-            .map(|One(address)| Two(address, count))
+        <A as Arg<P>>::value(self, config, token).map(|One(address)| Two(address, count))
     }
 
     #[inline]
     fn seen(&self, config: &LaunchConfig) -> P::Seen {
-        self.seen(config)
+        <A as Arg<P>>::seen(self, config)
     }
 }
 
@@ -224,14 +223,13 @@ where
 
     #[inline]
     fn value(self, config: &LaunchConfig, token: Token) -> Result<Self::Value> {
-        let len = self.seen(config).elements() as u64;
-        self.value(config, token)
-            .map(|One(address)| One([address, len]))
+        let len = <A as Arg<P>>::seen(&self, config).elements() as u64;
+        <A as Arg<P>>::value(self, config, token).map(|One(address)| One([address, len]))
     }
 
     #[inline]
     fn seen(&self, config: &LaunchConfig) -> P::Seen {
-        self.seen(config)
+        <A as Arg<P>>::seen(self, config)
     }
 }
 
