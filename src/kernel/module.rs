@@ -45,11 +45,12 @@ impl<'ctx> Module<'ctx> {
     /// The kernel of this name, if its parameters are those of `P` (`cuModuleGetFunction`, `cuFuncGetParamInfo`).
     ///
     /// `P` is a tuple with one type for each parameter: [`In`](crate::In), [`Out`](crate::Out) and [`InOut`](crate::InOut) for
-    /// pointers to device memory, plain-data types for values. Their number and sizes are compared with what the kernel declares, once,
-    /// here. Drivers before CUDA 12.4 cannot tell; with them nothing is compared, and `P` is a promise of the launch.
+    /// pointers to device memory, plain-data types for values. Their number, sizes and offsets are compared with what the kernel declares,
+    /// once, here. Drivers before CUDA 12.4 cannot tell; with them nothing is compared, and `P` is a promise of the launch.
     ///
     /// # Errors
-    /// [`Error::NoKernel`], [`Error::ArgCount`], [`Error::ArgSize`], or what the driver returns.
+    /// [`Error::NoKernel`]; [`Error::ArgCount`], [`Error::ArgSize`], [`Error::ArgOffset`]; [`Error::ContextLost`], or what the driver
+    /// returns.
     ///
     /// ```
     /// # use scoped_cuda::{Driver, Error, In, Out, sim::Simulation};
@@ -72,7 +73,7 @@ impl<'ctx> Module<'ctx> {
     /// What the kernel of this name declares, parameter by parameter (`cuFuncGetParamInfo`).
     ///
     /// # Errors
-    /// [`Error::NoKernel`], [`Error::SymbolMissing`] with drivers before CUDA 12.4, or what the driver returns.
+    /// [`Error::NoKernel`], [`Error::SymbolMissing`] with drivers before CUDA 12.4, [`Error::ContextLost`], or what the driver returns.
     pub fn parameters(&self, name: &str) -> Result<Vec<Parameter>> {
         let function = self.function(name)?;
         // SAFETY: the function lives as long as its module.
@@ -88,6 +89,7 @@ impl<'ctx> Module<'ctx> {
             .ok()
             .filter(|name| !name.is_empty())
             .ok_or_else(not_there)?;
+        self.image.context.state().not_lost()?;
         // SAFETY: the module is loaded as long as the image lives.
         let found = unsafe {
             calls::module_get_function(self.image.context.driver(), self.image.raw, &c_name)
