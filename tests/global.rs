@@ -486,7 +486,7 @@ fn driver_is_asked_for_the_variable_and_its_bytes_only() {
                 module.global::<u32>("\0", 1).unwrap_err(),
                 Error::NoGlobal { name: "\0".into() }
             );
-            assert_eq!(machine.trace(), ["cuModuleGetGlobal"]);
+            assert_eq!(machine.trace(), ["cuCtxGetId", "cuModuleGetGlobal"]);
             Ok(())
         })
     });

@@ -6,7 +6,9 @@ mod common;
 
 use common::{PTX, in_context, in_two_contexts, real, simulated};
 use scoped_cuda::sim::Simulation;
-use scoped_cuda::{Error, In, InOut, LaunchConfig, LaunchField, Out, Parameter, Version};
+use scoped_cuda::{
+    CachePreference, Carveout, Error, In, InOut, LaunchConfig, LaunchField, Out, Parameter, Version,
+};
 
 #[test]
 fn kernel_gets_its_arguments() {
@@ -443,6 +445,41 @@ fn no_elements_is_no_launch() {
             }
         })?;
         assert_eq!(launches(), if real() { None } else { Some(0) });
+        Ok(())
+    });
+}
+
+/// What has gone with a context that other code has reset, the driver is not asked about: its handles may be anything's by now.
+#[test]
+fn module_and_kernel_of_a_context_that_was_reset_say_so() {
+    common::on(simulated(Simulation::default()), |driver| {
+        let lost = Error::ContextLost { ordinal: 0 };
+        let result = driver.with_device(0, |ctx| {
+            let module = ctx.load_ptx(PTX)?;
+            let add = module.kernel::<(In<u32>, InOut<u32>, u32)>("add")?;
+            driver.machine().unwrap().reset_primary(0);
+            let one = LaunchConfig::for_elements(1);
+            let refused = [
+                module.kernel::<()>("nothing").map(drop),
+                module.parameters("nothing").map(drop),
+                module.global::<u32>("nothing", 1).map(drop),
+                add.attributes().map(drop),
+                add.set_max_dynamic_shared_bytes(0),
+                add.set_carveout(Carveout::Auto),
+                add.set_cache_preference(CachePreference::L1),
+                add.allow_large_clusters(true),
+                add.active_blocks(32, 0).map(drop),
+                add.best_block(0).map(drop),
+                add.active_clusters(one).map(drop),
+                add.active_clusters(one.cooperative()).map(drop),
+            ];
+            for (index, refused) in refused.into_iter().enumerate() {
+                assert_eq!(refused, Err(lost.clone()), "{index}");
+            }
+            Ok(())
+        });
+        assert_eq!(result, Ok(()));
+        assert!(!driver.take_teardown_errors().is_empty());
         Ok(())
     });
 }

@@ -77,7 +77,7 @@ impl<P> Kernel<'_, P> {
     /// What the driver says about this kernel.
     ///
     /// # Errors
-    /// What the driver returns.
+    /// [`Error::ContextLost`] or what the driver returns.
     ///
     /// ```
     /// # use scoped_cuda::{Carveout, Driver, sim::Simulation};
@@ -123,8 +123,8 @@ impl<P> Kernel<'_, P> {
     /// It holds for the kernel in its module, under whatever [`Kernel`] it was looked up. Launches that are enqueued keep what they have.
     ///
     /// # Errors
-    /// [`Error::BadLaunch`] above what the device has for a block that opts in, less the kernel's static shared memory; or what the
-    /// driver returns.
+    /// [`Error::BadLaunch`] above what the device has for a block that opts in, less the kernel's static shared memory;
+    /// [`Error::ContextLost`], or what the driver returns.
     pub fn set_max_dynamic_shared_bytes(&self, bytes: u32) -> Result<()> {
         let most = self
             .context()
@@ -139,18 +139,18 @@ impl<P> Kernel<'_, P> {
                 limit: u64::from(limit),
             });
         }
-        self.tell(
-            CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-            i32::try_from(bytes).unwrap_or(i32::MAX),
-        )?;
-        self.limits().set_shared_bytes(bytes);
-        Ok(())
+        self.limits().set_shared_bytes(bytes, || {
+            self.tell(
+                CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                i32::try_from(bytes).unwrap_or(i32::MAX),
+            )
+        })
     }
 
     /// Says how much of a multiprocessor's memory this kernel prefers to have as shared memory (`cuFuncSetAttribute`).
     ///
     /// # Errors
-    /// What the driver returns: `CUDA_ERROR_INVALID_VALUE` above 100 per cent.
+    /// [`Error::ContextLost`] or what the driver returns: `CUDA_ERROR_INVALID_VALUE` above 100 per cent.
     pub fn set_carveout(&self, carveout: Carveout) -> Result<()> {
         let value = match carveout {
             Carveout::Auto => -1,
@@ -162,7 +162,7 @@ impl<P> Kernel<'_, P> {
     /// Says what this kernel would rather have more of (`cuFuncSetCacheConfig`).
     ///
     /// # Errors
-    /// What the driver returns.
+    /// [`Error::ContextLost`] or what the driver returns.
     pub fn set_cache_preference(&self, preference: CachePreference) -> Result<()> {
         let raw = match preference {
             CachePreference::None => CU_FUNC_CACHE_PREFER_NONE,
@@ -170,15 +170,16 @@ impl<P> Kernel<'_, P> {
             CachePreference::L1 => CU_FUNC_CACHE_PREFER_L1,
             CachePreference::Equal => CU_FUNC_CACHE_PREFER_EQUAL,
         };
+        let function = self.loaded()?;
         // SAFETY: the function is loaded while the kernel lives (C1).
-        unsafe { calls::func_set_cache_config(self.context().driver(), self.as_raw(), raw) }
+        unsafe { calls::func_set_cache_config(self.context().driver(), function, raw) }
     }
 
     /// Whether clusters of this kernel may have more blocks than the 8 that every device with clusters supports (`cuFuncSetAttribute`):
     /// 16 on an H200. Such a launch works on fewer devices.
     ///
     /// # Errors
-    /// What the driver returns.
+    /// [`Error::ContextLost`] or what the driver returns.
     pub fn allow_large_clusters(&self, allow: bool) -> Result<()> {
         self.tell(
             CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
@@ -187,8 +188,9 @@ impl<P> Kernel<'_, P> {
     }
 
     fn ask_signed(&self, attribute: CUfunction_attribute) -> Result<i32> {
+        let function = self.loaded()?;
         // SAFETY: the function is loaded while the kernel lives (C1).
-        unsafe { calls::func_get_attribute(self.context().driver(), self.as_raw(), attribute) }
+        unsafe { calls::func_get_attribute(self.context().driver(), function, attribute) }
     }
 
     /// A number of something.
@@ -198,9 +200,8 @@ impl<P> Kernel<'_, P> {
     }
 
     fn tell(&self, attribute: CUfunction_attribute, value: i32) -> Result<()> {
+        let function = self.loaded()?;
         // SAFETY: the function is loaded while the kernel lives (C1).
-        unsafe {
-            calls::func_set_attribute(self.context().driver(), self.as_raw(), attribute, value)
-        }
+        unsafe { calls::func_set_attribute(self.context().driver(), function, attribute, value) }
     }
 }

@@ -14,7 +14,7 @@ use crate::ffi::{
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A kernel whose parameters are those of the tuple `P`, as far as the driver can tell. Made by [`Module::kernel`](crate::Module::kernel).
 ///
@@ -35,6 +35,8 @@ pub(super) struct Limits {
     threads_per_block: u32,
     /// Dynamic shared memory; it can be raised.
     shared_bytes: AtomicU32,
+    /// Held by who raises it.
+    turn: Mutex<()>,
 }
 
 impl Limits {
@@ -42,6 +44,7 @@ impl Limits {
         Self {
             threads_per_block,
             shared_bytes: AtomicU32::new(shared_bytes),
+            turn: Mutex::default(),
         }
     }
 
@@ -55,8 +58,16 @@ impl Limits {
         self.shared_bytes.load(Ordering::Relaxed)
     }
 
-    pub(super) fn set_shared_bytes(&self, bytes: u32) {
+    /// `tell` tells the driver. One thread at a time does, so that what is kept here is what the driver was told last.
+    pub(super) fn set_shared_bytes(
+        &self,
+        bytes: u32,
+        tell: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        tell()?;
         self.shared_bytes.store(bytes, Ordering::Relaxed);
+        Ok(())
     }
 }
 
@@ -117,6 +128,12 @@ impl<'ctx, P> Kernel<'ctx, P> {
     #[inline]
     pub(super) fn limits(&self) -> &Limits {
         &self.limits
+    }
+
+    /// The function, for questions to the driver about it, if it has not gone with its context.
+    pub(super) fn loaded(&self) -> Result<CUfunction> {
+        self.image.context.state().not_lost()?;
+        Ok(self.function)
     }
 }
 
@@ -196,5 +213,41 @@ impl<P> fmt::Debug for Kernel<'_, P> {
             self.function.as_ptr(),
             std::any::type_name::<P>()
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicU32;
+    use std::thread;
+
+    /// What is kept is what the driver was told last, whoever else told it something.
+    #[test]
+    fn limits_are_those_that_the_driver_was_told_last() {
+        let (limits, told) = (Limits::new(1024, 0), AtomicU32::new(0));
+        let tell = |bytes: u32| {
+            limits.set_shared_bytes(bytes, || {
+                told.store(bytes, Ordering::Relaxed);
+                thread::yield_now();
+                Ok(())
+            })
+        };
+        for round in 0..500 {
+            thread::scope(|threads| {
+                for bytes in [2 * round, 2 * round + 1] {
+                    threads.spawn(move || tell(bytes));
+                }
+            });
+            assert_eq!(limits.shared_bytes(), told.load(Ordering::Relaxed));
+        }
+    }
+
+    #[test]
+    fn limit_that_the_driver_refuses_is_not_kept() {
+        let limits = Limits::new(1024, 7);
+        let refused = limits.set_shared_bytes(8, || Err(Error::InsideHostFunction));
+        assert_eq!(refused, Err(Error::InsideHostFunction));
+        assert_eq!(limits.shared_bytes(), 7);
     }
 }

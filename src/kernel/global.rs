@@ -74,7 +74,8 @@ impl<'ctx> Module<'ctx> {
     ///
     /// # Errors
     /// [`Error::NoGlobal`], [`Error::GlobalSize`], [`Error::GlobalTaken`] while there is another handle of it; [`Error::SizeOverflow`],
-    /// [`Error::Misaligned`] for an element type of stricter alignment than the variable has, or what the driver returns.
+    /// [`Error::Misaligned`] for an element type of stricter alignment than the variable has, [`Error::ContextLost`], or what the driver
+    /// returns.
     ///
     /// ```
     /// # use scoped_cuda::{Driver, Error, sim::Simulation};

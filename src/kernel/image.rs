@@ -34,6 +34,7 @@ impl<'ctx> Image<'ctx> {
 
     /// Address and size in bytes of the variable of this name (`cuModuleGetGlobal`).
     pub(super) fn variable(&self, name: &CStr) -> Result<(CUdeviceptr, usize)> {
+        self.context.state().not_lost()?;
         // SAFETY: the module is loaded as long as the image lives (C1, C6).
         unsafe { calls::module_get_global(self.context.driver(), self.raw, name) }
     }

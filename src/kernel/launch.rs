@@ -96,13 +96,14 @@ impl<P> Kernel<'_, P> {
     /// The most blocks of a cluster of such a launch.
     fn cluster_limit(&self, config: &LaunchConfig, grid: [u32; 3]) -> Result<u32> {
         let (context, driver) = (self.context(), self.context().driver());
+        let function = self.loaded()?;
         // The driver refuses the question about a launch whose clusters cannot be (measured).
         let blocks = config
             .without_cluster()
             .with_raw(grid, CUstream::NULL, |raw| {
                 // SAFETY: the function is loaded while the kernel lives; `with_raw` counts the attributes.
                 current::bind(context.state(), || unsafe {
-                    calls::occupancy_max_cluster_size(driver, self.as_raw(), raw)
+                    calls::occupancy_max_cluster_size(driver, function, raw)
                 })
             })?;
         Ok(u32::try_from(blocks).unwrap_or(0))
@@ -111,10 +112,11 @@ impl<P> Kernel<'_, P> {
     /// How many clusters of such a launch the device runs at once.
     pub(super) fn clusters_at_once(&self, config: &LaunchConfig, grid: [u32; 3]) -> Result<u32> {
         let (context, driver) = (self.context(), self.context().driver());
+        let function = self.loaded()?;
         let clusters = config.with_raw(grid, CUstream::NULL, |raw| {
             // SAFETY: as in `cluster_limit`.
             current::bind(context.state(), || unsafe {
-                calls::occupancy_max_active_clusters(driver, self.as_raw(), raw)
+                calls::occupancy_max_active_clusters(driver, function, raw)
             })
         })?;
         Ok(u32::try_from(clusters).unwrap_or(0))

@@ -82,7 +82,8 @@ impl<'ctx> Context<'ctx> {
 }
 
 impl<'ctx> Linker<'ctx> {
-    /// Adds PTX text, which is compiled now (`cuLinkAddData`). `name` is for messages, here and of the following.
+    /// Adds PTX text, which is compiled now (`cuLinkAddData`); how far it has to be trusted, [`load_ptx`](Context::load_ptx) says.
+    /// `name` is for messages, here and of the following.
     ///
     /// # Errors
     /// [`Error::Link`] with the error log, [`Error::ContextLost`], or what the driver returns. The linker is useless then.
@@ -181,8 +182,8 @@ impl<'ctx> Linker<'ctx> {
     /// Links what was added (`cuLinkComplete`).
     ///
     /// # Errors
-    /// [`Error::Link`]: nothing was added, an input was refused before, or something is missing; [`Error::ContextLost`], or what the driver
-    /// returns.
+    /// [`Error::Link`]: nothing was added, an input was refused before, something is missing, or what the driver made is no whole cubin;
+    /// [`Error::ContextLost`], or what the driver returns.
     pub fn finish(self) -> Result<Linked> {
         self.usable()?;
         if self.inputs == 0 {
@@ -197,6 +198,11 @@ impl<'ctx> Linker<'ctx> {
         // SAFETY: the linker is live and owned.
         let image = unsafe { calls::link_complete(driver, self.raw) };
         let image = image.map_err(|error| self.explained(error, ""))?;
+        // Loading it is safe, so it is looked at as closely as what others bring.
+        check_cubin(&image).map_err(|reason| Error::Link {
+            reason: format!("what the driver made: {reason}"),
+            log: self.arguments.error(),
+        })?;
         Ok(Linked {
             driver,
             image: image.into(),

@@ -31,6 +31,9 @@ impl<'ctx> Context<'ctx> {
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
     ///
+    /// The driver refuses text that is no PTX, and its compiler may crash over text that was made to that end, which ends the process
+    /// ([the claims](crate::safety) say how): PTX that nobody trusts is for a process of its own.
+    ///
     /// # Errors
     /// [`Error::BadPtx`] with the JIT's log, or what the driver returns.
     pub fn load_ptx(self, ptx: &str) -> Result<Module<'ctx>> {
@@ -163,7 +166,8 @@ impl<'ctx> Context<'ctx> {
         if linked.driver() != self.driver() {
             return Err(Error::DifferentDrivers);
         }
-        // SAFETY: this driver made it of inputs that were compiled, or that somebody vouched for, and nobody can have changed it (C12).
+        // SAFETY: whole, by its own headers (`Linker::finish`); this driver made it of inputs that were compiled, or that somebody vouched
+        // for, and nobody can have changed it (C12).
         unsafe { load_binary(self, linked.bytes(), &JitOptions::default()) }
     }
 }

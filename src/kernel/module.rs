@@ -50,7 +50,7 @@ impl<'ctx> Module<'ctx> {
     /// `P` is a promise of the launch.
     ///
     /// # Errors
-    /// [`Error::NoKernel`], [`Error::ArgCount`], [`Error::ArgSize`], [`Error::ArgOffset`], or what the driver returns.
+    /// [`Error::NoKernel`]; [`Error::ArgCount`], [`Error::ArgSize`], [`Error::ArgOffset`]; [`Error::ContextLost`], or what the driver returns.
     ///
     /// ```
     /// # use scoped_cuda::{Driver, Error, In, Out, sim::Simulation};
@@ -73,7 +73,7 @@ impl<'ctx> Module<'ctx> {
     /// What the kernel of this name declares, parameter by parameter (`cuFuncGetParamInfo`).
     ///
     /// # Errors
-    /// [`Error::NoKernel`], [`Error::SymbolMissing`] with drivers before CUDA 12.4, or what the driver returns.
+    /// [`Error::NoKernel`], [`Error::SymbolMissing`] with drivers before CUDA 12.4, [`Error::ContextLost`], or what the driver returns.
     pub fn parameters(&self, name: &str) -> Result<Vec<Parameter>> {
         let function = self.function(name)?;
         // SAFETY: the function lives as long as its module.
@@ -89,6 +89,7 @@ impl<'ctx> Module<'ctx> {
             .ok()
             .filter(|name| !name.is_empty())
             .ok_or_else(not_there)?;
+        self.image.context.state().not_lost()?;
         // SAFETY: the module is loaded as long as the image lives.
         let found = unsafe {
             calls::module_get_function(self.image.context.driver(), self.image.raw, &c_name)

@@ -24,7 +24,7 @@ impl<P> Kernel<'_, P> {
     /// (`cuOccupancyMaxActiveBlocksPerMultiprocessor`). 0 when not even one fits, or the kernel may have no such block.
     ///
     /// # Errors
-    /// What the driver returns: `CUDA_ERROR_INVALID_VALUE` for 0 threads.
+    /// [`Error::ContextLost`](crate::Error::ContextLost) or what the driver returns: `CUDA_ERROR_INVALID_VALUE` for 0 threads.
     ///
     /// ```
     /// # use scoped_cuda::{Driver, In, Out, LaunchConfig, sim::Simulation};
@@ -46,15 +46,13 @@ impl<P> Kernel<'_, P> {
             return Ok(0);
         }
         let (context, driver) = (self.context(), self.context().driver());
-        let threads = c_int::try_from(threads).unwrap_or(c_int::MAX);
+        let (threads, function) = (
+            c_int::try_from(threads).unwrap_or(c_int::MAX),
+            self.loaded()?,
+        );
         // SAFETY: the function is loaded while the kernel lives (C1).
         let blocks = current::bind(context.state(), || unsafe {
-            calls::occupancy_max_active_blocks(
-                driver,
-                self.as_raw(),
-                threads,
-                shared_bytes as usize,
-            )
+            calls::occupancy_max_active_blocks(driver, function, threads, shared_bytes as usize)
         })?;
         Ok(u32::try_from(blocks).unwrap_or(0))
     }
@@ -63,7 +61,7 @@ impl<P> Kernel<'_, P> {
     /// once; of equally good ones the largest.
     ///
     /// # Errors
-    /// What the driver returns.
+    /// [`Error::ContextLost`](crate::Error::ContextLost) or what the driver returns.
     pub fn best_block(&self, shared_bytes: u32) -> Result<BestBlock> {
         self.best_block_of(u32::MAX, |_| shared_bytes)
     }
@@ -75,7 +73,7 @@ impl<P> Kernel<'_, P> {
     /// the limit, is tried with [`active_blocks`](Self::active_blocks).
     ///
     /// # Errors
-    /// What the driver returns.
+    /// [`Error::ContextLost`](crate::Error::ContextLost) or what the driver returns.
     pub fn best_block_of(
         &self,
         most_threads: u32,
@@ -118,7 +116,7 @@ impl<P> Kernel<'_, P> {
     /// A device runs fewer blocks at once in clusters than [without](Self::active_blocks).
     ///
     /// # Errors
-    /// Those of the launch itself, or what the driver returns.
+    /// Those of the launch itself, [`Error::ContextLost`](crate::Error::ContextLost), or what the driver returns.
     pub fn active_clusters(&self, config: LaunchConfig) -> Result<u32> {
         let Some(grid) = self.check(&config)? else {
             return Ok(0);
