@@ -7,7 +7,8 @@ use crate::current;
 use crate::error::{Error, Result};
 use crate::ffi::{CU_EVENT_DISABLE_TIMING, CUdeviceptr, CUevent, CUresult, CUstream, calls};
 use crate::host_function::{self, Owner};
-use crate::wait::{Failed, wait_event, work_failed};
+use crate::in_flight::InFlight;
+use crate::wait::{Failed, may_only_be_of, proves_stopped, wait_event, work_failed};
 use crate::wake::Sleeper;
 use std::ffi::c_void;
 use std::mem;
@@ -22,6 +23,8 @@ pub(crate) struct Completion {
     sleeper: Arc<Sleeper>,
     waking: Option<CUstream>,
     is_armed: bool,
+    /// Since before the copy was enqueued, until it is known to be done.
+    in_flight: Option<InFlight>,
 }
 
 /// What a question about a copy came to.
@@ -81,7 +84,10 @@ impl Completion {
     /// Where the copy is (`cuEventQuery`).
     pub(crate) fn progress(&self, context: &ContextState) -> Progress {
         if let Err(error) = context.driver().unpoisoned() {
-            return Progress::Failed(Failed::Stopped(error));
+            return Progress::Failed(match may_only_be_of(context) {
+                true => Failed::Stopped(error),
+                false => Failed::Unproven(error),
+            });
         }
         // SAFETY: the event lives until `Completions::close`.
         match unsafe { calls::event_query(context.driver(), self.event) } {
@@ -89,7 +95,7 @@ impl Completion {
             CUresult::NOT_READY => Progress::Running,
             code => {
                 let error = work_failed(context, code, "cuEventQuery");
-                Progress::Failed(if code.proves_stopped() {
+                Progress::Failed(if proves_stopped(context, code) {
                     Failed::Stopped(error)
                 } else {
                     Failed::Unproven(error)
@@ -146,8 +152,9 @@ impl Completions {
     /// A completion that nothing was recorded in yet (`cuEventCreate` if none is idle).
     pub(crate) fn take(&self, context: &ContextState) -> Result<Completion> {
         self.reclaim(context);
+        let in_flight = Some(InFlight::on(context));
         if let Some(idle) = self.lock().idle.pop() {
-            return Ok(idle);
+            return Ok(Completion { in_flight, ..idle });
         }
         let driver = context.driver();
         let event = current::bind(context, || {
@@ -161,6 +168,7 @@ impl Completions {
             sleeper,
             waking: None,
             is_armed: false,
+            in_flight,
         })
     }
 
@@ -168,6 +176,7 @@ impl Completions {
     pub(crate) fn give_back(&self, mut completion: Completion) {
         completion.sleeper.next_round();
         completion.is_armed = false;
+        completion.in_flight = None;
         self.lock().idle.push(completion);
     }
 
@@ -208,7 +217,10 @@ impl Completions {
                     free(context, memory);
                 }
                 // Whatever the copy still does, it does it to memory that is nobody's.
-                Err(Failed::Unproven(error)) => log(context, error),
+                Err(Failed::Unproven(error)) => {
+                    mem::forget(completion.in_flight);
+                    log(context, error);
+                }
             }
         }
         if let Some(owner) = inner.owner {

@@ -309,8 +309,8 @@ impl Drop for ContextState {
     fn drop(&mut self) {
         let service = self.service;
         self.completions.close(self);
-        // Frees may be queued on it still. Nobody is left to use the pool when they have run.
-        if let Err(error) = wait::wait(self, service) {
+        // Frees may be queued on it still. Nobody is left to use the pool when they have run. (Nothing is lent here: no proof is needed.)
+        if let Err(error) = wait::drain(self, service) {
             self.driver.log_teardown(self.ordinal(), error);
         }
         // SAFETY: created in `open`, and every user of it borrows `self` (C1).

@@ -7,6 +7,7 @@ use crate::device::Device;
 use crate::error::{DriverError, Error, Result, Version};
 use crate::ffi::{self, CUresult, SYMBOLS, Symbols, calls};
 use crate::host_function;
+use crate::in_flight::InFlightCounts;
 #[cfg(feature = "sim")]
 use crate::sim::{Machine, Simulation};
 use crate::wake::Sleepers;
@@ -43,6 +44,7 @@ struct State {
     teardown_errors: Mutex<Vec<TeardownError>>,
     /// Who waits for host functions, which a fault keeps from being called.
     sleepers: Sleepers,
+    in_flight: InFlightCounts,
 }
 
 /// Where a driver comes from.
@@ -189,6 +191,7 @@ impl Driver {
             first_fault: OnceLock::new(),
             teardown_errors: Mutex::new(Vec::new()),
             sleepers: Sleepers::default(),
+            in_flight: InFlightCounts::new(),
         }));
         let driver = Self { state };
         match calls::init(driver) {
@@ -392,6 +395,10 @@ impl Driver {
             self.state.sleepers.wake();
         }
         Error::Driver(error)
+    }
+
+    pub(crate) fn in_flight(self) -> &'static InFlightCounts {
+        &self.state.in_flight
     }
 
     pub(crate) fn sleepers(self) -> &'static Sleepers {

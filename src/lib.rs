@@ -12,6 +12,7 @@ mod error;
 mod event;
 pub mod ffi;
 mod host_function;
+mod in_flight;
 mod kernel;
 mod memory;
 #[cfg(feature = "nvrtc")]

@@ -7,6 +7,7 @@ use crate::context::Context;
 use crate::current;
 use crate::error::{Error, Result};
 use crate::ffi::calls;
+use crate::in_flight::InFlight;
 use crate::memory::{Buffer, PinnedBuffer, same_len};
 use crate::stream::Stream;
 use crate::wait::{Failed, drains};
@@ -189,12 +190,13 @@ impl<'ctx, T: Pod> Pending<'ctx, T> {
             let state = State::Running(completion, sides);
             return Ok(Self { context, state });
         };
+        let in_flight = InFlight::on(state);
         completions.give_back(completion);
         // The copy may run, and nothing will tell when it is done: that has to be waited for here.
         if drains(state, stream.as_raw()) {
             return refused(sides, error);
         }
-        mem::forget(sides);
+        mem::forget((sides, in_flight));
         let state = State::Lost(error);
         Ok(Self { context, state })
     }

@@ -7,6 +7,7 @@ use crate::current;
 use crate::error::{Error, Result};
 use crate::ffi::{CUstream, calls};
 use crate::host_function::Owner;
+use crate::in_flight::InFlight;
 use crate::kernel::{Args, Kernel, LaunchConfig, Params};
 use crate::memory::{
     Buffer, Fill, HandOver, MemoryMut, Ordered, Pattern, Readable, SliceMut, same_len,
@@ -62,21 +63,27 @@ pub fn try_scope<'scope, R, E: From<Error>>(
         Some(owner),
         || f(&scope),
         || {
-            scope
-                .used
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .clone()
+            let used = scope.used.lock().unwrap_or_else(PoisonError::into_inner);
+            used.iter()
+                .map(|used| (used.context, used.stream))
+                .collect::<Vec<_>>()
         },
     )
 }
 
 /// A region in which work may be pending. Made by [`scope`](scope()).
 pub struct Scope<'scope> {
-    used: Mutex<Vec<(&'scope ContextState, CUstream)>>,
+    used: Mutex<Vec<Used<'scope>>>,
     owner: Owner,
     /// A scope that could be taken for a shorter one would lend memory that is not borrowed until the wait.
     _invariant: PhantomData<fn(&'scope ()) -> &'scope ()>,
+}
+
+/// A stream that a scope has to wait for.
+struct Used<'scope> {
+    context: &'scope ContextState,
+    stream: CUstream,
+    _in_flight: InFlight,
 }
 
 static_assertions::assert_impl_all!(Scope<'static>: Send, Sync);
@@ -93,14 +100,16 @@ impl<'scope> Scope<'scope> {
         stream: &'scope Stream<'ctx>,
         f: impl for<'s> FnOnce(ScopedStream<'s, 'scope, 'ctx>) -> Result<R, E>,
     ) -> Result<R, E> {
-        let entry = (stream.context().state(), stream.as_raw());
-        entry.0.not_lost()?;
+        let (context, raw) = (stream.context().state(), stream.as_raw());
+        context.not_lost()?;
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_same = |&(state, raw): &(&ContextState, CUstream)| {
-            std::ptr::eq(state, entry.0) && raw == entry.1
-        };
+        let is_same = |used: &Used<'_>| std::ptr::eq(used.context, context) && used.stream == raw;
         if !used.iter().any(is_same) {
-            used.push(entry);
+            used.push(Used {
+                context,
+                stream: raw,
+                _in_flight: InFlight::on(context),
+            });
         }
         drop(used);
         make_guard!(guard);

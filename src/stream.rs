@@ -7,6 +7,7 @@ use crate::current;
 use crate::error::{Error, Result};
 use crate::ffi::{CU_EVENT_DISABLE_TIMING, CUevent, CUstream, calls};
 use crate::host_function::Owner;
+use crate::in_flight::InFlight;
 use crate::scope::ScopedStream;
 use crate::wait::settle;
 use generativity::make_guard;
@@ -169,6 +170,7 @@ impl<'ctx> Stream<'ctx> {
     ) -> Result<R, E> {
         self.context.state().not_lost()?;
         let owner = Owner::new();
+        let _in_flight = InFlight::on(self.context.state());
         settle(
             Some(owner),
             || {

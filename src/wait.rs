@@ -10,6 +10,7 @@ use crate::context::ContextState;
 use crate::error::{Error, Result};
 use crate::ffi::{CUevent, CUresult, CUstream, calls};
 use crate::host_function::Owner;
+use crate::in_flight::InFlight;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
@@ -27,11 +28,18 @@ pub(crate) fn wait(context: &ContextState, stream: CUstream) -> Result<()> {
     };
     // SAFETY: as above.
     let ask = || unsafe { calls::stream_query(driver, stream) };
-    if let Err(answer) = has_stopped(code, ask) {
+    if let Err(answer) = has_stopped(context, code, ask) {
+        let why = match answer.is_sticky() {
+            true => {
+                "; it is a fault, and of another device, maybe, since those have work in flight too"
+            }
+            false => "",
+        };
         let _ = writeln!(
             io::stderr(),
-            "scoped-cuda: waiting for a stream failed ({}, then {}) and does not prove that its work has stopped; \
+            "scoped-cuda: waiting for a stream of device {} failed ({}, then {}) and does not prove that its work has stopped{why}; \
              memory lent to it cannot be given back: aborting",
+            context.ordinal(),
             code.0,
             answer.0
         );
@@ -57,7 +65,9 @@ pub(crate) fn wait_event(context: &ContextState, event: CUevent) -> Result<(), F
         return Ok(());
     };
     // SAFETY: as above.
-    let stopped = has_stopped(code, || unsafe { calls::event_query(driver, event) });
+    let stopped = has_stopped(context, code, || unsafe {
+        calls::event_query(driver, event)
+    });
     let error = work_failed(context, code, "cuEventSynchronize");
     Err(match stopped {
         Ok(()) => Failed::Stopped(error),
@@ -77,7 +87,26 @@ pub(crate) fn drains(context: &ContextState, stream: CUstream) -> bool {
         return true;
     };
     // SAFETY: as above.
-    has_stopped(code, || unsafe { calls::stream_query(driver, stream) }).is_ok()
+    has_stopped(context, code, || unsafe {
+        calls::stream_query(driver, stream)
+    })
+    .is_ok()
+}
+
+/// [`wait`] where nothing is lent to what is waited for, so that nothing has to be proved.
+pub(crate) fn drain(context: &ContextState, stream: CUstream) -> Result<()> {
+    context.not_lost()?;
+    let driver = context.driver();
+    // SAFETY: `stream` is live (the callers' promise) and so is its context, as was just asked.
+    let Err(code) = (unsafe { calls::stream_synchronize(driver, stream) }) else {
+        return Ok(());
+    };
+    // Waits all the same, if there is a way.
+    // SAFETY: as above.
+    let _ = has_stopped(context, code, || unsafe {
+        calls::stream_query(driver, stream)
+    });
+    Err(work_failed(context, code, "cuStreamSynchronize"))
 }
 
 /// What a query that says neither that the work is done nor that it is running says, as an error.
@@ -99,17 +128,31 @@ pub(crate) fn work_failed(context: &ContextState, code: CUresult, call: &'static
 /// # Errors
 /// The answer that proves nothing either.
 #[cold]
-fn has_stopped(code: CUresult, ask: impl Fn() -> CUresult) -> Result<(), CUresult> {
+fn has_stopped(
+    context: &ContextState,
+    code: CUresult,
+    ask: impl Fn() -> CUresult,
+) -> Result<(), CUresult> {
     let mut answer = code;
-    while !answer.proves_stopped() {
+    while !proves_stopped(context, answer) {
         answer = ask();
         match answer {
             CUresult::NOT_READY => thread::sleep(Duration::from_micros(50)),
-            answer if answer.proves_stopped() => {}
+            answer if proves_stopped(context, answer) => {}
             answer => return Err(answer),
         }
     }
     Ok(())
+}
+
+/// Whether an answer about a stream of the context proves that its work is not running any more. A fault does if it is of this device.
+pub(crate) fn proves_stopped(context: &ContextState, answer: CUresult) -> bool {
+    answer.proves_stopped() && (!answer.is_sticky() || may_only_be_of(context))
+}
+
+/// Whether a fault of this process can only be of the context's device.
+pub(crate) fn may_only_be_of(context: &ContextState) -> bool {
+    context.driver().in_flight().is_alone(context.ordinal())
 }
 
 /// Runs `work`, which may enqueue operations that borrow memory on `streams`, then waits for those, on return and on panic alike.
@@ -159,6 +202,7 @@ pub(crate) fn complete(
 ) -> Result<()> {
     context.not_lost()?;
     let service = context.service();
+    let _in_flight = InFlight::on(context);
     settle(None, || enqueue(service), || [(context, service)])
 }
 

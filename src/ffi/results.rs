@@ -44,7 +44,8 @@ impl CUresult {
     /// Whether a wait that returned this code proves that no work of the stream is running any more.
     ///
     /// - [`SUCCESS`](Self::SUCCESS): the work is done.
-    /// - A [sticky](Self::is_sticky) fault: the driver has stopped the channels of the process before it reports one.
+    /// - A [sticky](Self::is_sticky) fault: the driver has stopped the work of the device that had it before it reports one. That of other
+    ///   devices goes on, and their streams return the fault all the same (measured), so more has to be known when there are several.
     /// - [`CONTEXT_IS_DESTROYED`](Self::CONTEXT_IS_DESTROYED): destroying a context ends its work first.
     ///
     /// Everything else (out of memory, an unknown code, ...) proves nothing.
