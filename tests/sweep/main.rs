@@ -20,7 +20,9 @@ use common::{simulated, stack};
 use scoped_cuda::ffi::CUresult;
 use scoped_cuda::sim::{Live, Simulation};
 use scoped_cuda::{Driver, Error, Result};
+use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::Command;
 use std::time::Duration;
 
 type Program = fn(Driver) -> Result<()>;
@@ -83,8 +85,81 @@ fn any_call_may_fail() {
 /// After a fault nothing is asked of the driver but what puts the thread and the retain count right.
 #[test]
 fn any_call_may_be_the_one_that_reports_a_fault() {
-    for_each_call(
+    for (name, program) in AREAS.into_iter().flatten() {
+        if !works_on_several_devices(name) {
+            for call in 1..=calls_of(name, *program) {
+                report_a_fault(name, *program, call);
+            }
+        }
+    }
+}
+
+/// Programs with work in flight on several devices may abort when one of them has a fault, since the work of the others goes on: they are run
+/// by children, and all that may end a child is that.
+#[test]
+fn a_fault_ends_a_program_that_works_on_several_devices_or_is_reported() {
+    let mut aborts = 0;
+    let several = AREAS.into_iter().flatten();
+    for (name, program) in several.filter(|(name, _)| works_on_several_devices(name)) {
+        let mut next = 1;
+        while next <= calls_of(name, *program) {
+            let output = Command::new(env::current_exe().unwrap())
+                .args(["fault_sweep_child", "--exact", "--nocapture"])
+                .env(CHILD, format!("{next} {name}"))
+                .output()
+                .unwrap();
+            if output.status.success() {
+                break;
+            }
+            let (said, why) = (
+                String::from_utf8_lossy(&output.stdout).into_owned(),
+                String::from_utf8_lossy(&output.stderr).into_owned(),
+            );
+            let last = said
+                .lines()
+                .filter_map(|line| line.strip_prefix("call "))
+                .next_back();
+            let last: u64 = last
+                .and_then(|call| call.parse().ok())
+                .expect("a call was begun");
+            assert!(
+                why.contains("a fault, and of another device, maybe"),
+                "{name}, call {last}: {why}"
+            );
+            (aborts, next) = (aborts + 1, last + 1);
+        }
+    }
+    assert!(aborts > 0, "some have work in flight on two devices");
+}
+
+/// The part of a child: the calls of one program from one on.
+#[test]
+fn fault_sweep_child() {
+    let Ok(order) = env::var(CHILD) else { return };
+    let (from, name) = order.split_once(' ').unwrap();
+    let mut all = AREAS.into_iter().flatten();
+    let (name, program) = all.find(|(known, _)| *known == name).unwrap();
+    for call in from.parse().unwrap()..=calls_of(name, *program) {
+        println!("call {call}");
+        report_a_fault(name, *program, call);
+    }
+}
+
+/// Tells a child its program, and the call that it begins with.
+const CHILD: &str = "SCOPED_CUDA_SWEEP_CHILD";
+
+/// Whether it is a program of those that may have work in flight on two devices at once.
+fn works_on_several_devices(name: &str) -> bool {
+    let areas = [devices::PROGRAMS, peers::PROGRAMS];
+    areas.into_iter().flatten().any(|(known, _)| *known == name)
+}
+
+fn report_a_fault(name: &str, program: Program, call: u64) {
+    with_call_failing(
         CUresult::ILLEGAL_ADDRESS,
+        name,
+        program,
+        call,
         |what, driver, outcome, failed| {
             let fault = driver
                 .fault()
@@ -160,27 +235,39 @@ enum Outcome {
 /// Runs each program once for each of its calls, with that call failing with `code`.
 fn for_each_call(code: CUresult, check: impl Fn(String, Driver, Outcome, &'static str)) {
     for (name, program) in AREAS.into_iter().flatten() {
-        let clean = simulated(simulation());
-        let machine = clean.machine().unwrap();
-        let setup = machine.calls();
-        run(clean, *program);
-        let calls = machine.calls() - setup;
-        assert!(calls > 10, "{name} makes {calls} calls");
-        for call in 1..=calls {
-            let driver = simulated(simulation());
-            let machine = driver.machine().unwrap();
-            machine.clear_trace();
-            machine.fail_call(call, code);
-            let outcome = run(driver, *program);
-            let failed = machine.trace()[call as usize - 1];
-            let what = format!(
-                "{name}: call {call} of {calls}, {failed}, returned {}",
-                code.0
-            );
-            assert_eq!(stack(driver), [], "{what}");
-            check(what, driver, outcome, failed);
+        for call in 1..=calls_of(name, *program) {
+            with_call_failing(code, name, *program, call, &check);
         }
     }
+}
+
+/// How many calls a program makes when none fails.
+fn calls_of(name: &str, program: Program) -> u64 {
+    let clean = simulated(simulation());
+    let machine = clean.machine().unwrap();
+    let setup = machine.calls();
+    run(clean, program);
+    let calls = machine.calls() - setup;
+    assert!(calls > 10, "{name} makes {calls} calls");
+    calls
+}
+
+fn with_call_failing(
+    code: CUresult,
+    name: &str,
+    program: Program,
+    call: u64,
+    check: impl Fn(String, Driver, Outcome, &'static str),
+) {
+    let driver = simulated(simulation());
+    let machine = driver.machine().unwrap();
+    machine.clear_trace();
+    machine.fail_call(call, code);
+    let outcome = run(driver, program);
+    let failed = machine.trace()[call as usize - 1];
+    let what = format!("{name}: call {call}, {failed}, returned {}", code.0);
+    assert_eq!(stack(driver), [], "{what}");
+    check(what, driver, outcome, failed);
 }
 
 fn simulation() -> Simulation {
