@@ -417,3 +417,35 @@ fn fatbin_that_was_cut_off_is_refused() {
         Ok(())
     });
 }
+
+/// Each of these ends the process when the real driver compiles it. It is not asked.
+#[test]
+fn text_that_crashes_the_compiler_is_refused() {
+    in_context(|ctx| {
+        let header = ".version 8.0\n.target sm_75\n.address_size 64\n";
+        let texts = [
+            ".visible .entry k() .maxntid 4294967295 { ret; }",
+            ".visible .entry k() .reqntid 4294967295 { ret; }",
+            ".visible .entry k() { .reg .b64 %r; mov.b64 %r, (-9223372036854775807-1)/-1; ret; }",
+        ];
+        for text in texts {
+            let before = asked(ctx);
+            let text = format!("{header}{text}");
+            let error = ctx.load_ptx(&text).unwrap_err();
+            let Error::BadPtx { reason, log } = error else {
+                panic!("{error:?}")
+            };
+            assert!(reason.starts_with("the text "), "{reason}");
+            assert_eq!(log, "");
+            let mut linker = ctx.linker(&JitOptions::default())?;
+            assert!(matches!(
+                linker.add_ptx("k", &text),
+                Err(Error::Link { .. })
+            ));
+            drop(linker);
+            // The linker was made, and that is all.
+            assert_eq!(asked(ctx) - before, usize::from(!real()));
+        }
+        Ok(())
+    });
+}

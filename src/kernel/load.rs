@@ -7,6 +7,7 @@ use super::image::Image;
 use super::jit::JitOptions;
 use super::linker::Linked;
 use super::module::Module;
+use super::ptx;
 use crate::context::Context;
 use crate::current;
 use crate::error::{DriverError, Error, Result};
@@ -31,8 +32,8 @@ impl<'ctx> Context<'ctx> {
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
     ///
-    /// The driver refuses text that is no PTX, and its compiler may crash over text that was made to that end, which ends the process
-    /// ([the claims](crate::safety) say how): PTX that nobody trusts is for a process of its own.
+    /// Text that is no PTX is refused. The driver's compiler crashes over some texts that no compiler writes, which ends the process: those
+    /// that are known are refused too ([the claims](crate::safety) say which), but PTX that nobody trusts is for a process of its own.
     ///
     /// # Errors
     /// [`Error::BadPtx`] with the JIT's log, or what the driver returns.
@@ -261,49 +262,6 @@ pub(super) fn is_about_the_image(code: CUresult) -> bool {
 /// # Errors
 /// Why it is no PTX.
 pub(super) fn ptx_text(ptx: &str) -> Result<CString, &'static str> {
-    if !starts_like_ptx(ptx) {
-        return Err("the text does not begin with a `.version` directive");
-    }
+    ptx::check(ptx)?;
     CString::new(ptx).map_err(|_| "the text contains a NUL")
-}
-
-/// Whether the first thing after white space and comments is `.version`, as PTX requires.
-fn starts_like_ptx(text: &str) -> bool {
-    let mut rest = text.trim_start();
-    loop {
-        let after = if let Some(line) = rest.strip_prefix("//") {
-            line.split_once('\n')
-        } else if let Some(comment) = rest.strip_prefix("/*") {
-            comment.split_once("*/")
-        } else {
-            return rest.starts_with(".version");
-        };
-        let Some((_, after)) = after else {
-            return false;
-        };
-        rest = after.trim_start();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::starts_like_ptx;
-
-    #[test]
-    fn ptx_begins_with_its_version() {
-        assert!(starts_like_ptx(".version 8.0"));
-        assert!(starts_like_ptx(
-            "\n  // made by hand\n/* two\nlines */ .version 8.0"
-        ));
-        for other in [
-            "",
-            "hello",
-            "// only a comment",
-            "/* never closed .version",
-            "\u{7f}ELF",
-            ".target sm_80",
-        ] {
-            assert!(!starts_like_ptx(other), "{other:?}");
-        }
-    }
 }

@@ -14,6 +14,7 @@ mod load;
 mod module;
 mod occupancy;
 mod params;
+mod ptx;
 mod safe;
 mod variables;
 
