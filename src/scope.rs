@@ -18,6 +18,7 @@ use bytemuck::Pod;
 use generativity::{Id, make_guard};
 use std::fmt;
 use std::marker::PhantomData;
+use std::mem;
 use std::sync::{Mutex, PoisonError};
 
 /// Runs `f` with a [`Scope`] in which work on any streams of any contexts may be pending, then waits for all of it, on `Ok`, `Err` and
@@ -63,10 +64,9 @@ pub fn try_scope<'scope, R, E: From<Error>>(
         Some(owner),
         || f(&scope),
         || {
-            let used = scope.used.lock().unwrap_or_else(PoisonError::into_inner);
-            used.iter()
-                .map(|used| (used.context, used.stream))
-                .collect::<Vec<_>>()
+            let mut used = scope.used.lock().unwrap_or_else(PoisonError::into_inner);
+            let used = mem::take(&mut *used).into_iter();
+            used.map(|used| (used.context, used.stream, used.in_flight))
         },
     )
 }
@@ -83,7 +83,7 @@ pub struct Scope<'scope> {
 struct Used<'scope> {
     context: &'scope ContextState,
     stream: CUstream,
-    _in_flight: InFlight,
+    in_flight: InFlight,
 }
 
 static_assertions::assert_impl_all!(Scope<'static>: Send, Sync);
@@ -108,7 +108,7 @@ impl<'scope> Scope<'scope> {
             used.push(Used {
                 context,
                 stream: raw,
-                _in_flight: InFlight::on(context),
+                in_flight: InFlight::on(context),
             });
         }
         drop(used);

@@ -170,14 +170,14 @@ impl<'ctx> Stream<'ctx> {
     ) -> Result<R, E> {
         self.context.state().not_lost()?;
         let owner = Owner::new();
-        let _in_flight = InFlight::on(self.context.state());
+        let in_flight = InFlight::on(self.context.state());
         settle(
             Some(owner),
             || {
                 make_guard!(guard);
                 f(ScopedStream::new(self, guard.into(), owner))
             },
-            || [(self.context.state(), self.raw)],
+            || [(self.context.state(), self.raw, in_flight)],
         )
     }
 

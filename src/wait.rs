@@ -155,7 +155,8 @@ pub(crate) fn may_only_be_of(context: &ContextState) -> bool {
     context.driver().in_flight().is_alone(context.ordinal())
 }
 
-/// Runs `work`, which may enqueue operations that borrow memory on `streams`, then waits for those, on return and on panic alike.
+/// Runs `work`, which may enqueue operations that borrow memory on `streams`, then waits for those, on return and on panic alike. Each comes
+/// with the proof that it was counted since before; a stream that has done its work counts no longer, and so leaves the next one alone.
 ///
 /// The wait comes first and the report afterwards. Of several errors the earliest is reported: that of `work`, then that of a host
 /// function that `owner` enqueued, then those of the waits. The others are kept in the log of teardown errors.
@@ -163,7 +164,7 @@ pub(crate) fn settle<
     'a,
     R,
     E: From<Error>,
-    S: IntoIterator<Item = (&'a ContextState, CUstream)>,
+    S: IntoIterator<Item = (&'a ContextState, CUstream, InFlight)>,
 >(
     owner: Option<Owner>,
     work: impl FnOnce() -> Result<R, E>,
@@ -171,10 +172,11 @@ pub(crate) fn settle<
 ) -> Result<R, E> {
     let outcome = catch_unwind(AssertUnwindSafe(work));
     let armed = AbortOnDrop;
-    let mut failed = Vec::new();
-    for (context, stream) in streams() {
+    let (mut failed, mut counted) = (Vec::new(), Vec::new());
+    for (context, stream, in_flight) in streams() {
         if let Err(error) = wait(context, stream) {
             failed.push((context.device(), error));
+            counted.push(in_flight);
         }
     }
     mem::forget(armed);
@@ -202,8 +204,12 @@ pub(crate) fn complete(
 ) -> Result<()> {
     context.not_lost()?;
     let service = context.service();
-    let _in_flight = InFlight::on(context);
-    settle(None, || enqueue(service), || [(context, service)])
+    let in_flight = InFlight::on(context);
+    settle(
+        None,
+        || enqueue(service),
+        || [(context, service, in_flight)],
+    )
 }
 
 /// While this exists, unwinding past it would free memory that is still lent.
