@@ -5,9 +5,10 @@
 use crate::context::ContextState;
 use crate::current;
 use crate::error::{Error, Result};
-use crate::ffi::{CU_EVENT_DISABLE_TIMING, CUdeviceptr, CUevent, CUresult, CUstream, calls};
+use crate::ffi::{CU_EVENT_DISABLE_TIMING, CUdeviceptr, CUevent, CUresult, CUstream};
 use crate::host_function::{self, Owner};
 use crate::in_flight::InFlight;
+use crate::internal::calls;
 use crate::wait::{Failed, may_only_be_of, proves_stopped, wait_event, work_failed};
 use crate::wake::Sleeper;
 use std::ffi::c_void;

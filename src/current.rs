@@ -13,7 +13,8 @@ use crate::context::ContextState;
 use crate::device::Device;
 use crate::driver::Driver;
 use crate::error::{Error, Result};
-use crate::ffi::{CUcontext, CUresult, calls};
+use crate::ffi::{CUcontext, CUresult};
+use crate::internal::calls;
 use std::mem;
 
 /// Runs `call` with `context` current on this thread and leaves the thread's stack as it was.

@@ -6,9 +6,10 @@ use crate::driver::Driver;
 use crate::error::Result;
 use crate::ffi::{
     CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED, CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK,
-    CUdevice, CUdevice_P2PAttribute, calls,
+    CUdevice, CUdevice_P2PAttribute,
 };
 use crate::host_function;
+use crate::internal::calls;
 use std::fmt;
 
 /// A device of a [`Driver`]: an ordinal that can be asked what it is. It carries no brand and needs no context.

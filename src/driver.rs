@@ -5,9 +5,10 @@
 use crate::context::{Context, with_primary_context};
 use crate::device::Device;
 use crate::error::{DriverError, Error, Result, Version};
-use crate::ffi::{self, CUresult, SYMBOLS, Symbols, calls};
+use crate::ffi::{self, CUresult, SYMBOLS, Symbols};
 use crate::host_function;
 use crate::in_flight::InFlightCounts;
+use crate::internal::calls;
 #[cfg(feature = "sim")]
 use crate::sim::{Machine, Simulation};
 use crate::wake::Sleepers;
@@ -112,7 +113,8 @@ impl Driver {
     /// A library found under one of the names is a CUDA driver.
     pub unsafe fn load_from(names: &[&str]) -> Result<Self> {
         // SAFETY: the caller's promise.
-        let address = unsafe { ffi::open(names) }?;
+        let address =
+            unsafe { ffi::open(names) }.map_err(|error| Error::not_loaded(error, Version(0)))?;
         // SAFETY: the driver returns functions of the versions asked for; it is never unloaded.
         unsafe { Self::from_symbols(move |name, version| address.get(name, version)) }
     }
@@ -182,7 +184,7 @@ impl Driver {
         // SAFETY: the caller's promise.
         let symbols = unsafe { Symbols::resolve(|symbol| address(symbol.name, symbol.version)) };
         let state: &'static State = Box::leak(Box::new(State {
-            symbols: symbols.map_err(|error| error.with_driver(version))?,
+            symbols: symbols.map_err(|error| Error::not_loaded(error, version))?,
             version,
             without_devices: AtomicBool::new(false),
             address,
@@ -422,7 +424,7 @@ impl Driver {
             .iter()
             .find(|symbol| symbol.name == name)
             .unwrap_or(&SYMBOLS[0]);
-        Error::missing(symbol).with_driver(self.version())
+        Error::missing(symbol, self.version())
     }
 }
 

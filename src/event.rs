@@ -5,7 +5,8 @@
 use crate::context::{Context, ContextState};
 use crate::current;
 use crate::error::{Error, Result};
-use crate::ffi::{CU_EVENT_DEFAULT, CU_EVENT_DISABLE_TIMING, CUevent, calls};
+use crate::ffi::{CU_EVENT_DEFAULT, CU_EVENT_DISABLE_TIMING, CUevent};
+use crate::internal::calls;
 use crate::scope::ScopedStream;
 use std::fmt;
 use std::mem;

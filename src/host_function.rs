@@ -8,7 +8,8 @@
 
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::ffi::{CUstream, calls};
+use crate::ffi::CUstream;
+use crate::internal::calls;
 use crate::scope::ScopedStream;
 use std::any::Any;
 use std::cell::Cell;

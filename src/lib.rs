@@ -10,9 +10,9 @@ mod devices;
 mod driver;
 mod error;
 mod event;
-pub mod ffi;
 mod host_function;
 mod in_flight;
+mod internal;
 mod kernel;
 mod memory;
 #[cfg(feature = "nvrtc")]
@@ -21,18 +21,23 @@ mod pending;
 pub mod safety;
 mod same_context;
 mod scope;
-#[cfg(feature = "sim")]
-pub mod sim;
 mod stream;
 mod transfer;
 mod wait;
 mod wake;
+
+#[doc(inline)]
+pub use scoped_cuda_sys as ffi;
 
 pub use attribute::Attribute;
 pub use bytemuck::Pod;
 pub use context::Context;
 pub use device::{Device, Uuid};
 pub use driver::{Driver, TeardownError};
+#[cfg(feature = "sim")]
+#[doc(inline)]
+pub use scoped_cuda_sim as sim;
+
 pub use error::{DriverError, Error, LaunchField, Result, Version};
 pub use event::{Event, TimedEvent};
 pub use kernel::{

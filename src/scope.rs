@@ -5,9 +5,10 @@
 use crate::context::{Context, ContextState};
 use crate::current;
 use crate::error::{Error, Result};
-use crate::ffi::{CUstream, calls};
+use crate::ffi::CUstream;
 use crate::host_function::Owner;
 use crate::in_flight::InFlight;
+use crate::internal::calls;
 use crate::kernel::{Args, Kernel, LaunchConfig, Params};
 use crate::memory::{
     Buffer, Fill, HandOver, MemoryMut, Ordered, Pattern, Readable, SliceMut, same_len,

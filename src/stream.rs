@@ -5,9 +5,10 @@
 use crate::context::Context;
 use crate::current;
 use crate::error::{Error, Result};
-use crate::ffi::{CU_EVENT_DISABLE_TIMING, CUevent, CUstream, calls};
+use crate::ffi::{CU_EVENT_DISABLE_TIMING, CUevent, CUstream};
 use crate::host_function::Owner;
 use crate::in_flight::InFlight;
+use crate::internal::calls;
 use crate::scope::ScopedStream;
 use crate::wait::settle;
 use generativity::make_guard;

@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::ffi::CUstream;
-use crate::ffi::calls::{self, PeerAddress};
+use crate::internal::calls::{self, PeerAddress};
 use crate::memory::{Memory, MemoryMut, Ordered, same_len};
 use crate::scope::ScopedStream;
 use crate::wait::{complete, wait};

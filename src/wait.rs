@@ -8,9 +8,10 @@
 
 use crate::context::ContextState;
 use crate::error::{Error, Result};
-use crate::ffi::{CUevent, CUresult, CUstream, calls};
+use crate::ffi::{CUevent, CUresult, CUstream};
 use crate::host_function::Owner;
 use crate::in_flight::InFlight;
+use crate::internal::calls;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;

@@ -3,10 +3,11 @@
 mod driver_error;
 mod launch_field;
 
-pub use driver_error::{DriverError, Version};
+pub use crate::ffi::Version;
+pub use driver_error::DriverError;
 pub use launch_field::LaunchField;
 
-use crate::ffi::Symbol;
+use crate::ffi::{LoadError, Symbol};
 use crate::memory::{Extent, HostLayout};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -542,19 +543,29 @@ pub enum Error {
 }
 
 impl Error {
-    pub(crate) fn missing(symbol: &Symbol) -> Self {
-        Self::SymbolMissing {
-            name: symbol.name,
-            needs: Version(symbol.version),
-            driver: Version(0),
+    /// The error for a driver of this version that could not be loaded.
+    pub(crate) fn not_loaded(error: LoadError, version: Version) -> Self {
+        match error {
+            LoadError::NoDriver { tried } => Self::NoDriver { tried },
+            LoadError::DriverTooOld { needs, found } => Self::DriverTooOld { needs, found },
+            LoadError::SymbolMissing {
+                name,
+                needs,
+                driver,
+            } => Self::SymbolMissing {
+                name,
+                needs,
+                driver: driver.unwrap_or(version),
+            },
         }
     }
 
-    pub(crate) fn with_driver(mut self, found: Version) -> Self {
-        if let Self::SymbolMissing { driver, .. } = &mut self {
-            *driver = found;
+    pub(crate) fn missing(symbol: &Symbol, driver: Version) -> Self {
+        Self::SymbolMissing {
+            name: symbol.name,
+            needs: Version(symbol.version),
+            driver,
         }
-        self
     }
 
     /// The driver call behind this error, when a driver call is.

@@ -14,8 +14,9 @@ use crate::ffi::{
     CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT,
     CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
     CU_FUNC_CACHE_PREFER_EQUAL, CU_FUNC_CACHE_PREFER_L1, CU_FUNC_CACHE_PREFER_NONE,
-    CU_FUNC_CACHE_PREFER_SHARED, CUfunction_attribute, calls,
+    CU_FUNC_CACHE_PREFER_SHARED, CUfunction_attribute,
 };
+use crate::internal::calls;
 
 /// What the driver says about a kernel (`cuFuncGetAttribute`). Made by [`Kernel::attributes`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

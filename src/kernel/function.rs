@@ -9,8 +9,9 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ffi::{
     CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
-    CUfunction, CUfunction_attribute, calls,
+    CUfunction, CUfunction_attribute,
 };
+use crate::internal::calls;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, Ordering};

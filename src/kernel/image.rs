@@ -5,7 +5,8 @@
 use super::function::Limits;
 use crate::context::Context;
 use crate::error::Result;
-use crate::ffi::{CUdeviceptr, CUfunction, CUmodule, calls};
+use crate::ffi::{CUdeviceptr, CUfunction, CUmodule};
+use crate::internal::calls;
 use std::collections::HashMap;
 use std::ffi::CStr;
 use std::ops::Range;

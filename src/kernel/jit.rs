@@ -2,8 +2,8 @@
 
 use crate::context::LaunchLimits;
 use crate::error::{Error, Result};
-use crate::ffi::calls::JitArguments;
 use crate::ffi::*;
+use crate::internal::calls::JitArguments;
 use std::ffi::c_uint;
 use std::num::NonZeroU32;
 

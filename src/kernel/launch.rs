@@ -11,8 +11,9 @@ use crate::ffi::{
     CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
     CU_LAUNCH_ATTRIBUTE_IGNORE, CU_LAUNCH_ATTRIBUTE_PRIORITY,
     CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, CUlaunchAttribute, CUlaunchAttributeID,
-    CUlaunchAttributeValue, CUlaunchConfig, CUstream, calls,
+    CUlaunchAttributeValue, CUlaunchConfig, CUstream,
 };
+use crate::internal::calls;
 use std::ffi::c_uint;
 use std::ptr;
 

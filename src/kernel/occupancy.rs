@@ -7,7 +7,7 @@ use super::function::Kernel;
 use crate::attribute::Attribute;
 use crate::current;
 use crate::error::Result;
-use crate::ffi::calls;
+use crate::internal::calls;
 use std::ffi::c_int;
 
 /// A size of blocks with which a kernel keeps as many threads as possible on the device. Made by [`Kernel::best_block`].

@@ -5,7 +5,8 @@
 use super::sealed;
 use crate::driver::Driver;
 use crate::error::Result;
-use crate::ffi::{CUdeviceptr, CUstream, calls};
+use crate::ffi::{CUdeviceptr, CUstream};
+use crate::internal::calls;
 use bytemuck::{Pod, bytes_of};
 
 /// Element types that the device can fill memory with: 8, 16 and 32 bits wide.

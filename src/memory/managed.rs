@@ -11,8 +11,9 @@ use crate::ffi::{
     CU_MEM_ADVISE_SET_ACCESSED_BY, CU_MEM_ADVISE_SET_PREFERRED_LOCATION,
     CU_MEM_ADVISE_SET_READ_MOSTLY, CU_MEM_ADVISE_UNSET_ACCESSED_BY,
     CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION, CU_MEM_ADVISE_UNSET_READ_MOSTLY, CUdevice, CUdeviceptr,
-    CUresult, CUstream, calls,
+    CUresult, CUstream,
 };
+use crate::internal::calls;
 use crate::scope::ScopedStream;
 use crate::wait::complete;
 use std::fmt;

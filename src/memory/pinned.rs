@@ -6,9 +6,8 @@ use super::{Element, Ordered, Slice, SliceMut, size_of_elements};
 use crate::context::Context;
 use crate::current;
 use crate::error::{Error, Result};
-use crate::ffi::{
-    CU_MEMHOSTALLOC_DEVICEMAP, CU_MEMHOSTALLOC_PORTABLE, CUdeviceptr, CUresult, calls,
-};
+use crate::ffi::{CU_MEMHOSTALLOC_DEVICEMAP, CU_MEMHOSTALLOC_PORTABLE, CUdeviceptr, CUresult};
+use crate::internal::calls;
 use crate::scope::ScopedStream;
 use std::any::type_name;
 use std::ffi::c_uint;

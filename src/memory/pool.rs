@@ -12,8 +12,9 @@ use crate::error::{DriverError, Error, Result};
 use crate::ffi::{
     CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH,
     CU_MEMPOOL_ATTR_USED_MEM_CURRENT, CU_MEMPOOL_ATTR_USED_MEM_HIGH, CUdeviceptr, CUmemoryPool,
-    CUresult, CUstream, calls,
+    CUresult, CUstream,
 };
+use crate::internal::calls;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A pool of device memory that keeps what is freed for later allocations.

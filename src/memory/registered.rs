@@ -7,7 +7,8 @@ use super::pinned::out_of_host_memory;
 use crate::context::{Context, ContextState};
 use crate::current;
 use crate::error::{Error, Result};
-use crate::ffi::{CU_MEMHOSTREGISTER_PORTABLE, CUresult, calls};
+use crate::ffi::{CU_MEMHOSTREGISTER_PORTABLE, CUresult};
+use crate::internal::calls;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 

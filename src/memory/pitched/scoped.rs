@@ -9,7 +9,7 @@ use super::region;
 use super::view::PitchedSliceMut;
 use super::{PitchedMemoryMut, ReadableRows};
 use crate::error::Result;
-use crate::ffi::calls;
+use crate::internal::calls;
 use crate::memory::Element;
 use crate::memory::sealed::Token;
 use crate::memory::{Fill, Ordered, Pattern};

@@ -1,0 +1,3 @@
+//! The machinery under the nouns: driver calls, waiting, work in flight. Nothing here is public.
+
+pub(crate) mod calls;
