@@ -3,20 +3,17 @@
 #![allow(unsafe_code)] // releases what it retained, asks for the context's id
 
 use crate::attribute::Attribute;
-use crate::completion::Completions;
-use crate::current::Entered;
 use crate::device::Device;
 use crate::driver::Driver;
 use crate::error::{Error, Result};
 use crate::ffi::{CUcontext, CUresult, CUstream};
 use crate::internal::calls;
-use crate::memory::{Buffer, Element, Pool};
-use crate::stream::Stream;
-use crate::transfer::Transfer;
-use crate::{current, wait};
+use crate::internal::completion::Completions;
+use crate::internal::current::Entered;
+use crate::internal::pool::Pool;
+use crate::internal::{current, wait};
 use generativity::{Id, make_guard};
 use std::fmt;
-use std::mem::MaybeUninit;
 
 /// The token that a `with_device` scope hands to its closure: everything on the device is made from it.
 ///
@@ -66,74 +63,6 @@ impl<'ctx> Context<'ctx> {
     /// What the driver returns.
     pub fn free_memory(self) -> Result<usize> {
         current::bind(self.state, || calls::mem_get_info(self.driver())).map(|(free, _total)| free)
-    }
-
-    /// A new stream (`cuStreamCreate`, non-blocking). With a priority or a name: [`stream_with`](Self::stream_with).
-    ///
-    /// # Errors
-    /// What the driver returns.
-    ///
-    /// ```
-    /// # use scoped_cuda::{Driver, sim::Simulation};
-    /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
-    /// let stream = ctx.stream()?;
-    /// let mut buffer = ctx.zeros::<u32>(4)?;
-    /// stream.scope(|s| s.fill(&mut s.lend(&mut buffer), 7))?;
-    /// assert_eq!(buffer.to_vec()?, [7; 4]);
-    /// # Ok(()) })?;
-    /// # Ok::<(), scoped_cuda::Error>(())
-    /// ```
-    pub fn stream(self) -> Result<Stream<'ctx>> {
-        Stream::new(self)
-    }
-
-    /// Device memory for `len` elements, all bytes zero; at rest when it returns (`cuMemAllocFromPoolAsync`, `cuMemsetD8Async`).
-    ///
-    /// `len` may be 0: that makes no driver call.
-    ///
-    /// # Errors
-    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`], or what the driver returns.
-    pub fn zeros<T: Element>(self, len: usize) -> Result<Buffer<'ctx, T>> {
-        Buffer::zeros(self, len)
-    }
-
-    /// Device memory for `len` elements, each `value`; at rest when it returns.
-    ///
-    /// Elements of 1, 2 and 4 bytes are written by the device (`cuMemsetD8Async` and its kin), others are uploaded.
-    ///
-    /// # Errors
-    /// As [`zeros`](Self::zeros).
-    pub fn filled<T: Element>(self, len: usize, value: T) -> Result<Buffer<'ctx, T>> {
-        Buffer::filled(self, len, value)
-    }
-
-    /// Device memory with a copy of `host`; at rest when it returns (`cuMemcpyHtoDAsync` on the context's own stream, which is waited
-    /// for).
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`] or what the driver returns.
-    pub fn upload<T: Element>(self, host: &[T]) -> Result<Buffer<'ctx, T>> {
-        Buffer::upload(self, host)
-    }
-
-    /// Device memory for `len` elements whose content is whatever was there before.
-    ///
-    /// The element type says so: a `Buffer<MaybeUninit<T>>` cannot be read. See [`Buffer::assume_init`].
-    ///
-    /// # Errors
-    /// As [`zeros`](Self::zeros).
-    pub fn uninit<T: Element>(self, len: usize) -> Result<Buffer<'ctx, MaybeUninit<T>>> {
-        Buffer::uninit(self, len)
-    }
-
-    /// Permission to copy from this context to `dst`: direct when the devices have peer access, else staged through the host.
-    ///
-    /// [`Transfer::direct`] and [`Transfer::staged`] choose explicitly.
-    ///
-    /// # Errors
-    /// What the driver returns.
-    pub fn transfer_to<'dst>(self, dst: Context<'dst>) -> Result<Transfer<'ctx, 'dst>> {
-        Transfer::new(self, dst)
     }
 
     /// The driver's handle, for calls to other libraries. It is live while `'ctx` is.

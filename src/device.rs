@@ -8,8 +8,8 @@ use crate::ffi::{
     CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED, CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK,
     CUdevice, CUdevice_P2PAttribute,
 };
-use crate::host_function;
 use crate::internal::calls;
+use crate::internal::host_function;
 use std::fmt;
 
 /// A device of a [`Driver`]: an ordinal that can be asked what it is. It carries no brand and needs no context.

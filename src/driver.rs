@@ -6,12 +6,12 @@ use crate::context::{Context, with_primary_context};
 use crate::device::Device;
 use crate::error::{DriverError, Error, Result, Version};
 use crate::ffi::{self, CUresult, SYMBOLS, Symbols};
-use crate::host_function;
-use crate::in_flight::InFlightCounts;
 use crate::internal::calls;
+use crate::internal::host_function;
+use crate::internal::in_flight::InFlightCounts;
+use crate::internal::wake::Sleepers;
 #[cfg(feature = "sim")]
 use crate::sim::{Machine, Simulation};
-use crate::wake::Sleepers;
 use std::ffi::{c_int, c_void};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};

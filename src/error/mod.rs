@@ -7,8 +7,8 @@ pub use crate::ffi::Version;
 pub use driver_error::DriverError;
 pub use launch_field::LaunchField;
 
+use crate::extent::{Extent, HostLayout};
 use crate::ffi::{LoadError, Symbol};
-use crate::memory::{Extent, HostLayout};
 use std::path::PathBuf;
 use std::time::Duration;
 

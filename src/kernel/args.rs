@@ -1,6 +1,6 @@
 //! The values that a launch passes.
 
-use super::config::LaunchConfig;
+use super::launch_config::LaunchConfig;
 use super::params::{
     Count, Counted, In, InOut, Null, Optional, Out, Param, Params, Pointer, SharedBytes, Span,
 };

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // asks and tells the driver about functions
 
-use super::function::Kernel;
+use super::kernel::Kernel;
 use crate::attribute::Attribute;
 use crate::error::{Error, LaunchField, Result};
 use crate::ffi::{

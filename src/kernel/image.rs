@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // looks variables up, unloads modules
 
-use super::function::Limits;
+use super::kernel::Limits;
 use crate::context::Context;
 use crate::error::Result;
 use crate::ffi::{CUdeviceptr, CUfunction, CUmodule};

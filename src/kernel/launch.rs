@@ -2,10 +2,11 @@
 
 #![allow(unsafe_code)] // asks for limits
 
-use super::config::{LaunchConfig, within};
-use super::function::Kernel;
+use super::args::Args;
+use super::kernel::Kernel;
+use super::launch_config::{LaunchConfig, within};
+use super::params::Params;
 use crate::attribute::Attribute;
-use crate::current;
 use crate::error::{Error, LaunchField, Result};
 use crate::ffi::{
     CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
@@ -14,6 +15,8 @@ use crate::ffi::{
     CUlaunchAttributeValue, CUlaunchConfig, CUstream,
 };
 use crate::internal::calls;
+use crate::internal::current;
+use crate::stream::ScopedStream;
 use std::ffi::c_uint;
 use std::ptr;
 
@@ -201,5 +204,68 @@ fn attribute(id: CUlaunchAttributeID, [x, y, z]: [u32; 3]) -> CUlaunchAttribute 
         id,
         pad: [0; 4],
         value,
+    }
+}
+
+impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
+    /// Launches `kernel` on this stream (`cuLaunchKernelEx`). An empty problem ([`LaunchConfig::for_elements`] of 0) makes no call.
+    ///
+    /// # Errors
+    /// [`Error::BadLaunch`], [`Error::UnevenClusters`], [`Error::BadPriority`], [`Error::CountTooLarge`], or what the driver returns.
+    ///
+    /// # Safety
+    /// The kernel, run in this configuration with these arguments,
+    /// - takes parameters of the types that `P` names, in this order (their number, sizes and offsets were checked at look-up, where the
+    ///   driver can tell; their meaning was not);
+    /// - reads only within the elements of `In` and `InOut` arguments and writes only within those of `Out` and `InOut`;
+    /// - follows no address that it was given as a number, or that memory contains, to anywhere else;
+    /// - touches variables of its module only while nobody else does: those that it reads are not being written, those that it writes are
+    ///   not used, by other work or through a [`Global`](crate::Global);
+    /// - stays within its static shared memory and the [dynamic](LaunchConfig::dynamic_shared_bytes) that it is given;
+    /// - is launched in the way that it is written for: [cooperatively](LaunchConfig::cooperative) if its blocks wait for each other, with
+    ///   the [clusters](LaunchConfig::cluster) that it expects;
+    /// - if it [overlaps](LaunchConfig::overlapping_previous) the launch ahead of it: has waited for that
+    ///   (`cudaGridDependencySynchronize()`) before it touches memory, and is not done before it has waited.
+    ///
+    /// ```
+    /// # use scoped_cuda::{Driver, In, InOut, LaunchConfig, sim::Simulation};
+    /// # let driver = Driver::simulated(Simulation::default())?;
+    /// # driver.machine().unwrap().kernel("scale", |call| {
+    /// #     let (n, k) = (call.scalar::<u32>(1) as usize, call.scalar::<f32>(2));
+    /// #     call.update::<f32>(0, |x| x[..n].iter_mut().for_each(|x| *x *= k));
+    /// # });
+    /// # let ptx = ".version 8.0\n.target sm_80\n.address_size 64\n
+    /// #     .visible .entry scale(.param .u64 x, .param .u32 n, .param .f32 k) { ret; }";
+    /// # driver.with_device(0, |ctx| {
+    /// let scale = ctx.load_ptx(ptx)?.kernel::<(InOut<f32>, u32, f32)>("scale")?;
+    /// let (stream, mut x) = (ctx.stream()?, ctx.upload(&[1.0f32, 2.0, 3.0])?);
+    /// stream.scope(|s| {
+    ///     let mut x = s.lend(&mut x);
+    ///     // SAFETY: `scale` multiplies the first n elements of x by k, and x has 3.
+    ///     unsafe { s.launch(&scale, LaunchConfig::for_elements(3), (&mut x, 3, 10.0)) }
+    /// })?;
+    /// assert_eq!(x.to_vec()?, [10.0, 20.0, 30.0]);
+    /// # Ok(()) })?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
+    #[inline]
+    pub unsafe fn launch<P: Params, A: Args<'s, 'scope, 'ctx, P>>(
+        self,
+        kernel: &'scope Kernel<'ctx, P>,
+        config: LaunchConfig,
+        arguments: A,
+    ) -> Result<()> {
+        let Some(grid) = kernel.check(&config)? else {
+            return Ok(());
+        };
+        let (driver, stream) = (self.state().driver(), self.stream().as_raw());
+        arguments.with_pointers(&config, |pointers| {
+            config.with_raw(grid, stream, |raw| {
+                // SAFETY: function and stream are of one context (equal brands, C2) and live for `'scope`; `with_raw` counts the
+                // attributes; `Args` passes a pointer to a value for each parameter of `P`; what the kernel touches is the caller's
+                // promise, and stays lent until the wait (C5, C6).
+                unsafe { calls::launch_kernel(driver, raw, kernel.as_raw(), pointers) }
+            })
+        })
     }
 }

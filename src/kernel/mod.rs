@@ -3,28 +3,30 @@
 mod args;
 mod attributes;
 mod binary;
-mod config;
-mod function;
 mod global;
 mod image;
 mod jit;
+#[allow(clippy::module_inception)] // the noun's own file
+mod kernel;
 mod launch;
+mod launch_config;
 mod linker;
 mod load;
 mod module;
 mod occupancy;
 mod params;
 mod ptx;
+mod rows;
 mod safe;
 mod variables;
 
 pub(crate) use args::seal;
 pub use args::{Arg, Args, Length};
 pub use attributes::{CachePreference, Carveout, KernelAttributes};
-pub use config::LaunchConfig;
-pub use function::Kernel;
 pub use global::Global;
 pub use jit::{CacheMode, JitOptions, OptimizationLevel};
+pub use kernel::Kernel;
+pub use launch_config::LaunchConfig;
 pub use linker::{Linked, Linker};
 pub use module::{Module, Parameter};
 pub use occupancy::BestBlock;
@@ -32,5 +34,6 @@ pub use params::{
     Count, Counted, In, InOut, Layout, Null, Optional, Out, Param, Params, Pointer, SharedBytes,
     Span,
 };
+pub use rows::{Rows, RowsShape};
 pub use safe::{Precondition, SafeKernel};
 pub use variables::Variables;

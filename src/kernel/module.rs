@@ -2,8 +2,8 @@
 
 #![allow(unsafe_code)] // looks functions up
 
-use super::function::Kernel;
 use super::image::Image;
+use super::kernel::Kernel;
 use super::params::Params;
 use crate::context::Context;
 use crate::driver::Driver;

@@ -2,12 +2,12 @@
 
 #![allow(unsafe_code)] // asks the driver about functions
 
-use super::config::LaunchConfig;
-use super::function::Kernel;
+use super::kernel::Kernel;
+use super::launch_config::LaunchConfig;
 use crate::attribute::Attribute;
-use crate::current;
 use crate::error::Result;
 use crate::internal::calls;
+use crate::internal::current;
 use std::ffi::c_int;
 
 /// A size of blocks with which a kernel keeps as many threads as possible on the device. Made by [`Kernel::best_block`].

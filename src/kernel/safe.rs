@@ -3,12 +3,12 @@
 #![allow(unsafe_code)] // makes the launch that was vouched for
 
 use super::args::Args;
-use super::config::LaunchConfig;
-use super::function::Kernel;
+use super::kernel::Kernel;
+use super::launch_config::LaunchConfig;
 use super::params::Params;
 use super::variables::Variables;
 use crate::error::{Error, Result};
-use crate::scope::ScopedStream;
+use crate::stream::ScopedStream;
 use std::fmt;
 
 /// What has to hold for a launch to be safe: a sentence, and the function of configuration and arguments that says whether it does.

@@ -2,12 +2,12 @@
 
 #![allow(unsafe_code)] // frees and copies device memory
 
-use super::view::{Slice, SliceMut};
-use super::{Memory, MemoryMut, resolve, sealed, size_of_elements};
+use super::slice::{Slice, SliceMut};
+use super::{Element, Memory, MemoryMut, resolve, sealed, size_of_elements};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ffi::{CUdeviceptr, CUstream};
-use crate::wait::complete;
+use crate::internal::wait::complete;
 use bytemuck::Pod;
 use std::fmt;
 use std::marker::PhantomData;
@@ -280,5 +280,46 @@ impl<'ctx, T> MemoryMut<'ctx, T> for Buffer<'ctx, T> {}
 impl<T> fmt::Debug for Buffer<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.view().describe("Buffer", f)
+    }
+}
+
+impl<'ctx> Context<'ctx> {
+    /// Device memory for `len` elements, all bytes zero; at rest when it returns (`cuMemAllocFromPoolAsync`, `cuMemsetD8Async`).
+    ///
+    /// `len` may be 0: that makes no driver call.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`], or what the driver returns.
+    pub fn zeros<T: Element>(self, len: usize) -> Result<Buffer<'ctx, T>> {
+        Buffer::zeros(self, len)
+    }
+
+    /// Device memory for `len` elements, each `value`; at rest when it returns.
+    ///
+    /// Elements of 1, 2 and 4 bytes are written by the device (`cuMemsetD8Async` and its kin), others are uploaded.
+    ///
+    /// # Errors
+    /// As [`zeros`](Self::zeros).
+    pub fn filled<T: Element>(self, len: usize, value: T) -> Result<Buffer<'ctx, T>> {
+        Buffer::filled(self, len, value)
+    }
+
+    /// Device memory with a copy of `host`; at rest when it returns (`cuMemcpyHtoDAsync` on the context's own stream, which is waited
+    /// for).
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] or what the driver returns.
+    pub fn upload<T: Element>(self, host: &[T]) -> Result<Buffer<'ctx, T>> {
+        Buffer::upload(self, host)
+    }
+
+    /// Device memory for `len` elements whose content is whatever was there before.
+    ///
+    /// The element type says so: a `Buffer<MaybeUninit<T>>` cannot be read. See [`Buffer::assume_init`].
+    ///
+    /// # Errors
+    /// As [`zeros`](Self::zeros).
+    pub fn uninit<T: Element>(self, len: usize) -> Result<Buffer<'ctx, MaybeUninit<T>>> {
+        Buffer::uninit(self, len)
     }
 }

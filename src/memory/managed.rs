@@ -5,7 +5,6 @@
 use super::{Element, Ordered, Readable, Slice, SliceMut, sealed, size_of_elements};
 use crate::attribute::Attribute;
 use crate::context::Context;
-use crate::current;
 use crate::error::{Error, Result};
 use crate::ffi::{
     CU_MEM_ADVISE_SET_ACCESSED_BY, CU_MEM_ADVISE_SET_PREFERRED_LOCATION,
@@ -14,8 +13,9 @@ use crate::ffi::{
     CUresult, CUstream,
 };
 use crate::internal::calls;
-use crate::scope::ScopedStream;
-use crate::wait::complete;
+use crate::internal::current;
+use crate::internal::wait::complete;
+use crate::stream::ScopedStream;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};

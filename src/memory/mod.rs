@@ -4,33 +4,30 @@ mod buffer;
 mod chunks;
 mod element;
 mod fill;
+mod in_scope;
 mod managed;
-mod ordered;
-mod peer;
+mod on_stream;
 mod pinned;
 mod pitched;
-mod pool;
 mod registered;
-mod scoped;
-mod view;
+mod slice;
 mod write_combined;
 
+pub use crate::internal::pool::MemoryUsage;
 pub use buffer::Buffer;
 pub use chunks::ChunksMut;
 pub use element::Element;
 pub use fill::Fill;
 pub(crate) use fill::Pattern;
 pub use managed::{Advice, ManagedBuffer, Side};
-pub use ordered::{HandOver, Ordered, Readable};
-pub use peer::{PeerSlice, PeerSliceMut};
+pub use on_stream::{HandOver, Ordered, Readable};
 pub use pinned::PinnedBuffer;
+pub(crate) use pitched::region;
 pub use pitched::{
-    Axis, Extent, HostLayout, HostRows, HostRowsMut, Pitched, PitchedMemory, PitchedMemoryMut,
-    PitchedSlice, PitchedSliceMut, ReadableRows, RowSource, RowTarget, Rows, RowsShape,
+    HostRows, HostRowsMut, Pitched, PitchedMemory, PitchedMemoryMut, PitchedSlice, PitchedSliceMut,
+    ReadableRows, RowSource, RowTarget,
 };
-pub use pool::MemoryUsage;
-pub(crate) use pool::Pool;
-pub use view::{Slice, SliceMut};
+pub use slice::{Slice, SliceMut};
 pub use write_combined::WriteCombined;
 
 use crate::context::Context;

@@ -4,11 +4,11 @@
 
 use super::{Element, Ordered, Slice, SliceMut, size_of_elements};
 use crate::context::Context;
-use crate::current;
 use crate::error::{Error, Result};
 use crate::ffi::{CU_MEMHOSTALLOC_DEVICEMAP, CU_MEMHOSTALLOC_PORTABLE, CUdeviceptr, CUresult};
 use crate::internal::calls;
-use crate::scope::ScopedStream;
+use crate::internal::current;
+use crate::stream::ScopedStream;
 use std::any::type_name;
 use std::ffi::c_uint;
 use std::fmt;
@@ -94,7 +94,7 @@ impl<'ctx> Context<'ctx> {
 }
 
 impl<'ctx, T: Element> PinnedBuffer<'ctx, T> {
-    pub(super) fn copy_of(context: Context<'ctx>, host: &[T], flags: c_uint) -> Result<Self> {
+    pub(crate) fn copy_of(context: Context<'ctx>, host: &[T], flags: c_uint) -> Result<Self> {
         Self::allocate(context, host.len(), flags, |first| {
             // SAFETY: as many elements were just allocated there, and nobody else knows them.
             unsafe { ptr::copy_nonoverlapping(host.as_ptr(), first, host.len()) };
@@ -254,7 +254,7 @@ fn page_locked<T>(context: Context<'_>, bytes: usize, flags: c_uint) -> Result<N
     })
 }
 
-pub(super) fn out_of_host_memory(error: Error, bytes: usize) -> Error {
+pub(crate) fn out_of_host_memory(error: Error, bytes: usize) -> Error {
     match error {
         Error::Driver(source) if source.code() == CUresult::OUT_OF_MEMORY => {
             Error::OutOfHostMemory { bytes, source }

@@ -5,10 +5,10 @@
 use super::Element;
 use super::pinned::out_of_host_memory;
 use crate::context::{Context, ContextState};
-use crate::current;
 use crate::error::{Error, Result};
 use crate::ffi::{CU_MEMHOSTREGISTER_PORTABLE, CUresult};
 use crate::internal::calls;
+use crate::internal::current;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 

@@ -1,76 +1,12 @@
-//! How many elements there are in each direction.
+//! What memory asks of an extent.
 
 use crate::error::{Error, Result};
+use crate::extent::Extent;
 use crate::memory::size_of_elements;
-use std::fmt;
-
-/// The size of a box of elements: `width` elements in a row, `height` rows in a slice, `depth` slices. An image has depth 1.
-///
-/// ```
-/// use scoped_cuda::Extent;
-///
-/// let image = Extent::new(640, 480);
-/// assert_eq!(image, Extent { width: 640, height: 480, depth: 1 });
-/// assert_eq!(image.slices(3).elements(), Some(3 * 640 * 480));
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Extent {
-    /// Elements in a row.
-    pub width: usize,
-    /// Rows in a slice.
-    pub height: usize,
-    /// Slices.
-    pub depth: usize,
-}
-
-/// A direction in a box of elements.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Axis {
-    /// Along a row, element by element.
-    X,
-    /// From row to row.
-    Y,
-    /// From slice to slice.
-    Z,
-}
 
 impl Extent {
-    /// One slice of `height` rows with `width` elements each.
-    #[must_use]
-    pub const fn new(width: usize, height: usize) -> Self {
-        Self {
-            width,
-            height,
-            depth: 1,
-        }
-    }
-
-    /// `depth` slices like these.
-    #[must_use]
-    pub const fn slices(self, depth: usize) -> Self {
-        Self { depth, ..self }
-    }
-
-    /// Number of elements; `None` when that does not fit a `usize`.
-    #[must_use]
-    pub const fn elements(self) -> Option<usize> {
-        if self.is_empty() {
-            return Some(0);
-        }
-        match self.width.checked_mul(self.height) {
-            Some(slice) => slice.checked_mul(self.depth),
-            None => None,
-        }
-    }
-
-    /// Whether there are no elements.
-    #[must_use]
-    pub const fn is_empty(self) -> bool {
-        self.width == 0 || self.height == 0 || self.depth == 0
-    }
-
     /// Number of elements of type `T`, whose bytes an address can count.
-    pub(super) fn len<T>(self) -> Result<usize> {
+    pub(crate) fn len<T>(self) -> Result<usize> {
         let len = self.elements().ok_or(Error::SizeOverflow {
             len: usize::MAX,
             element_bytes: size_of::<T>(),
@@ -80,12 +16,12 @@ impl Extent {
     }
 
     /// Rows in all slices together.
-    pub(super) fn rows(self) -> usize {
+    pub(crate) fn rows(self) -> usize {
         self.height * self.depth
     }
 
     /// Whether a copy from `source` to `destination` has one extent.
-    pub(super) fn same(source: Self, destination: Self) -> Result<()> {
+    pub(crate) fn same(source: Self, destination: Self) -> Result<()> {
         if source == destination {
             Ok(())
         } else {
@@ -94,16 +30,5 @@ impl Extent {
                 destination_extent: destination,
             })
         }
-    }
-}
-
-impl fmt::Display for Extent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            width,
-            height,
-            depth,
-        } = self;
-        write!(f, "{width} x {height} x {depth}")
     }
 }

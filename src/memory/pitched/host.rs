@@ -1,34 +1,14 @@
 //! Rows in host memory.
 
-use super::extent::Extent;
 use super::region::{Side, Start};
 use crate::error::{Error, Result};
+use crate::extent::{Extent, HostLayout};
 use crate::memory::sealed::Token;
 use crate::memory::{resolve, same_len};
 use std::fmt;
 use std::ops::RangeBounds;
 
-/// How far apart rows and slices are in host memory.
-///
-/// The element at x, y, z is number `x + (z * slice_rows + y) * row_stride` of a slice.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct HostLayout {
-    /// Elements from one row to the next; at least the width.
-    pub row_stride: usize,
-    /// Rows from one slice to the next; at least the height.
-    pub slice_rows: usize,
-}
-
 impl HostLayout {
-    /// Each row after the one before, and each slice.
-    #[must_use]
-    pub const fn packed(extent: Extent) -> Self {
-        Self {
-            row_stride: extent.width,
-            slice_rows: extent.height,
-        }
-    }
-
     /// Checks that a box lies within `len` elements and that its rows do not overlap.
     fn check(self, extent: Extent, len: usize) -> Result<()> {
         if extent.is_empty() {
@@ -176,7 +156,7 @@ impl<'h, T> HostRows<'h, T> {
         Self::new(&self.elements[first..], extent, self.layout)
     }
 
-    pub(super) fn side(&self) -> Side {
+    pub(crate) fn side(&self) -> Side {
         let start = Start::Host(self.elements.as_ptr().cast_mut().cast());
         self.layout.side::<T>(start, self.extent)
     }
@@ -250,7 +230,7 @@ impl<'h, T> HostRowsMut<'h, T> {
         Self::new(&mut self.elements[first..], extent, self.layout)
     }
 
-    pub(super) fn side(&mut self) -> Side {
+    pub(crate) fn side(&mut self) -> Side {
         let start = Start::Host(self.elements.as_mut_ptr().cast());
         self.layout.side::<T>(start, self.extent)
     }

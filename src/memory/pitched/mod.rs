@@ -1,20 +1,17 @@
 //! Device memory in rows: two- and three-dimensional, each row at an aligned address.
 
-mod argument;
 mod extent;
 mod host;
-mod ordered;
-mod owned;
-mod peer;
-mod region;
-mod scoped;
-mod view;
+mod in_scope;
+mod on_stream;
+#[allow(clippy::module_inception)] // the noun's own file
+mod pitched;
+pub(crate) mod region;
+mod slice;
 
-pub use argument::{Rows, RowsShape};
-pub use extent::{Axis, Extent};
-pub use host::{HostLayout, HostRows, HostRowsMut, RowSource, RowTarget};
-pub use owned::Pitched;
-pub use view::{PitchedSlice, PitchedSliceMut};
+pub use host::{HostRows, HostRowsMut, RowSource, RowTarget};
+pub use pitched::Pitched;
+pub use slice::{PitchedSlice, PitchedSliceMut};
 
 use super::Ordered;
 use super::sealed::Token;

@@ -2,13 +2,13 @@
 
 #![allow(unsafe_code)] // copies and fills device memory
 
-use super::extent::{Axis, Extent};
 use crate::attribute::Attribute;
 use crate::context::ContextState;
-use crate::current;
 use crate::error::{Error, Result};
+use crate::extent::{Axis, Extent};
 use crate::ffi::*;
 use crate::internal::calls::{self, FillRows};
+use crate::internal::current;
 use crate::memory::{Pattern, resolve};
 use std::ffi::c_void;
 use std::ops::{Bound, RangeBounds};
@@ -18,7 +18,7 @@ use std::ptr;
 /// that read a row from its start touch as few lines as possible, of every alignment that a device asks of the rows of a texture, and what
 /// `cuMemAllocPitch` gives on every device of the last ten years. It is a constant because asking the device would be a driver call for
 /// each allocation.
-pub(super) const PITCH_ALIGNMENT: usize = 512;
+pub(crate) const PITCH_ALIGNMENT: usize = 512;
 
 /// A box of elements in device memory. It does not say of which type: `T` in its methods is the same one throughout the box's life.
 ///
@@ -26,18 +26,18 @@ pub(super) const PITCH_ALIGNMENT: usize = 512;
 /// (z * slice_rows + y) * pitch` bytes after the address, for each x, y, z in the extent; no two of these share a byte and all are in one
 /// allocation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Region {
-    pub(super) address: CUdeviceptr,
-    pub(super) extent: Extent,
+pub(crate) struct Region {
+    pub(crate) address: CUdeviceptr,
+    pub(crate) extent: Extent,
     /// Bytes from one row to the next.
-    pub(super) pitch: usize,
+    pub(crate) pitch: usize,
     /// Rows from one slice to the next.
-    pub(super) slice_rows: usize,
+    pub(crate) slice_rows: usize,
 }
 
 impl Region {
     /// Pitch and size in bytes of memory for `extent` elements; both 0 when there is nothing to allocate.
-    pub(super) fn plan<T>(extent: Extent) -> Result<(usize, usize)> {
+    pub(crate) fn plan<T>(extent: Extent) -> Result<(usize, usize)> {
         let len = extent.len::<T>()?;
         if len * size_of::<T>() == 0 {
             return Ok((0, 0));
@@ -56,18 +56,18 @@ impl Region {
     }
 
     /// Whether there is nothing to copy or fill.
-    pub(super) fn is_empty<T>(&self) -> bool {
+    pub(crate) fn is_empty<T>(&self) -> bool {
         self.extent.is_empty() || size_of::<T>() == 0
     }
 
     /// Elements from one row to the next, when that is a whole number.
-    pub(super) fn pitch_elements<T>(&self) -> Option<usize> {
+    pub(crate) fn pitch_elements<T>(&self) -> Option<usize> {
         let rest = self.pitch.checked_rem(size_of::<T>())?;
         (rest == 0).then(|| self.pitch / size_of::<T>())
     }
 
     /// Whether the device copies between these rows, whose pitch was checked when they were allocated, and those of host memory.
-    pub(super) fn check_other_pitch(&self, context: &ContextState, host: Side) -> Result<()> {
+    pub(crate) fn check_other_pitch(&self, context: &ContextState, host: Side) -> Result<()> {
         match host.pitch <= self.pitch {
             true => Ok(()),
             false => check_pitch(context, host.pitch),
@@ -75,7 +75,7 @@ impl Region {
     }
 
     /// The part of the box within the ranges.
-    pub(super) fn part<T>(
+    pub(crate) fn part<T>(
         self,
         x: impl RangeBounds<usize>,
         y: impl RangeBounds<usize>,
@@ -104,7 +104,7 @@ impl Region {
     }
 
     /// The parts before `middle` and from it on: no element is in both.
-    pub(super) fn split<T>(self, axis: Axis, middle: usize) -> Result<(Self, Self)> {
+    pub(crate) fn split<T>(self, axis: Axis, middle: usize) -> Result<(Self, Self)> {
         let (before, after) = (
             (Bound::Unbounded, Bound::Excluded(middle)),
             (Bound::Included(middle), Bound::Unbounded),
@@ -119,7 +119,7 @@ impl Region {
         Ok((head?, tail))
     }
 
-    pub(super) fn side(&self) -> Side {
+    pub(crate) fn side(&self) -> Side {
         Side {
             start: Start::Device(self.address),
             pitch: self.pitch,
@@ -132,7 +132,7 @@ impl Region {
     /// # Safety
     /// The box has bytes, elements of the pattern's size, and is on the context's device, until `stream`, a live stream of it, has passed
     /// this point; nothing else touches it.
-    pub(super) unsafe fn fill(
+    pub(crate) unsafe fn fill(
         self,
         context: &ContextState,
         pattern: Pattern,
@@ -172,16 +172,16 @@ impl Region {
 
 /// One side of a copy: where its first row starts and how far apart rows and slices are.
 #[derive(Clone, Copy)]
-pub(super) struct Side {
-    pub(super) start: Start,
+pub(crate) struct Side {
+    pub(crate) start: Start,
     /// Bytes from one row to the next.
-    pub(super) pitch: usize,
+    pub(crate) pitch: usize,
     /// Rows from one slice to the next.
-    pub(super) slice_rows: usize,
+    pub(crate) slice_rows: usize,
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum Start {
+pub(crate) enum Start {
     /// Written when it is the destination of a copy.
     Host(*mut c_void),
     Device(CUdeviceptr),
@@ -204,7 +204,7 @@ impl Start {
 /// Both sides have the rows, device memory on the context's device; they stay so, and those of the source unchanged, until `stream`, a
 /// live stream of the device, has passed this point. No element of one side is on the other, and nothing else touches the destination's
 /// elements in the meantime.
-pub(super) unsafe fn copy<T>(
+pub(crate) unsafe fn copy<T>(
     context: &ContextState,
     to: Side,
     from: Side,
@@ -272,10 +272,10 @@ pub(super) unsafe fn copy<T>(
 }
 
 /// One end of a copy between contexts.
-pub(super) struct End {
+pub(crate) struct End {
     /// The one whose device has the rows.
-    pub(super) context: CUcontext,
-    pub(super) region: Region,
+    pub(crate) context: CUcontext,
+    pub(crate) region: Region,
 }
 
 /// Copies the elements of a box of elements of type `T`, which has bytes, to a box of the same extent, and no byte that lies between rows
@@ -283,7 +283,7 @@ pub(super) struct End {
 ///
 /// # Safety
 /// As [`copy`], with each side on the device of its context, which is live. `context` is one of the two.
-pub(super) unsafe fn copy_between<T>(
+pub(crate) unsafe fn copy_between<T>(
     context: &ContextState,
     to: End,
     from: End,
@@ -324,7 +324,7 @@ pub(super) unsafe fn copy_between<T>(
 }
 
 /// Whether the device copies rows that are `pitch` bytes apart (`cuDeviceGetAttribute`).
-pub(super) fn check_pitch(context: &ContextState, pitch: usize) -> Result<()> {
+pub(crate) fn check_pitch(context: &ContextState, pitch: usize) -> Result<()> {
     let limit = context.device().attribute(Attribute::MaxPitch)?;
     let limit = usize::try_from(limit).unwrap_or(0);
     if pitch <= limit {

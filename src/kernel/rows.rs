@@ -1,11 +1,11 @@
 //! Rows as arguments of a kernel.
 
-use super::{Extent, PitchedMemoryMut, PitchedSlice, ReadableRows};
+use super::{Arg, In, InOut, LaunchConfig, Layout, Out, Param, seal};
 use crate::error::Result;
+use crate::extent::Extent;
 use crate::ffi::CUdeviceptr;
-use crate::kernel::{Arg, In, InOut, LaunchConfig, Layout, Out, Param, seal};
-use crate::memory::Ordered;
 use crate::memory::sealed::Token;
+use crate::memory::{Ordered, PitchedMemoryMut, PitchedSlice, ReadableRows};
 use bytemuck::Pod;
 use std::marker::PhantomData;
 

@@ -6,7 +6,6 @@
 #![allow(unsafe_code)] // creates, uses and destroys a pool
 
 use crate::context::{Context, ContextState};
-use crate::current;
 use crate::device::Device;
 use crate::error::{DriverError, Error, Result};
 use crate::ffi::{
@@ -15,6 +14,7 @@ use crate::ffi::{
     CUresult, CUstream,
 };
 use crate::internal::calls;
+use crate::internal::current;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A pool of device memory that keeps what is freed for later allocations.

@@ -3,14 +3,14 @@
 #![allow(unsafe_code)] // events and streams of its own; frees memory
 
 use crate::context::ContextState;
-use crate::current;
 use crate::error::{Error, Result};
 use crate::ffi::{CU_EVENT_DISABLE_TIMING, CUdeviceptr, CUevent, CUresult, CUstream};
-use crate::host_function::{self, Owner};
-use crate::in_flight::InFlight;
 use crate::internal::calls;
-use crate::wait::{Failed, may_only_be_of, proves_stopped, wait_event, work_failed};
-use crate::wake::Sleeper;
+use crate::internal::current;
+use crate::internal::host_function::{self, Owner};
+use crate::internal::in_flight::InFlight;
+use crate::internal::wait::{Failed, may_only_be_of, proves_stopped, wait_event, work_failed};
+use crate::internal::wake::Sleeper;
 use std::ffi::c_void;
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -9,9 +9,9 @@
 use crate::context::ContextState;
 use crate::error::{Error, Result};
 use crate::ffi::{CUevent, CUresult, CUstream};
-use crate::host_function::Owner;
-use crate::in_flight::InFlight;
 use crate::internal::calls;
+use crate::internal::host_function::Owner;
+use crate::internal::in_flight::InFlight;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;

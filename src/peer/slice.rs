@@ -1,12 +1,12 @@
 //! Memory of one device as an argument for the kernels of another.
 
-use super::{Buffer, HandOver, Ordered, resolve, sealed};
+use super::Transfer;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ffi::{CUdeviceptr, CUstream};
 use crate::kernel::{Arg, In, InOut, LaunchConfig, Out, seal};
-use crate::scope::ScopedStream;
-use crate::transfer::Transfer;
+use crate::memory::{Buffer, HandOver, Ordered, resolve, sealed};
+use crate::stream::ScopedStream;
 use bytemuck::Pod;
 use std::any::type_name;
 use std::fmt;

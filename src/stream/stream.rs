@@ -3,14 +3,14 @@
 #![allow(unsafe_code)] // creates and destroys streams and their events
 
 use crate::context::Context;
-use crate::current;
 use crate::error::{Error, Result};
 use crate::ffi::{CU_EVENT_DISABLE_TIMING, CUevent, CUstream};
-use crate::host_function::Owner;
-use crate::in_flight::InFlight;
 use crate::internal::calls;
-use crate::scope::ScopedStream;
-use crate::wait::settle;
+use crate::internal::current;
+use crate::internal::host_function::Owner;
+use crate::internal::in_flight::InFlight;
+use crate::internal::wait::settle;
+use crate::stream::ScopedStream;
 use generativity::make_guard;
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -277,5 +277,26 @@ impl<'ctx> Context<'ctx> {
         let ask = || calls::ctx_stream_priority_range(self.driver());
         let (least, greatest) = current::bind(self.state(), ask)?;
         Ok(greatest..=least)
+    }
+}
+
+impl<'ctx> Context<'ctx> {
+    /// A new stream (`cuStreamCreate`, non-blocking). With a priority or a name: [`stream_with`](Self::stream_with).
+    ///
+    /// # Errors
+    /// What the driver returns.
+    ///
+    /// ```
+    /// # use scoped_cuda::{Driver, sim::Simulation};
+    /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
+    /// let stream = ctx.stream()?;
+    /// let mut buffer = ctx.zeros::<u32>(4)?;
+    /// stream.scope(|s| s.fill(&mut s.lend(&mut buffer), 7))?;
+    /// assert_eq!(buffer.to_vec()?, [7; 4]);
+    /// # Ok(()) })?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
+    pub fn stream(self) -> Result<Stream<'ctx>> {
+        Stream::new(self)
     }
 }

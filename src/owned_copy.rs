@@ -2,15 +2,15 @@
 
 #![allow(unsafe_code)] // copies between page-locked and device memory
 
-use crate::completion::{Completion, Orphan, Progress};
 use crate::context::Context;
-use crate::current;
 use crate::error::{Error, Result};
-use crate::in_flight::InFlight;
 use crate::internal::calls;
+use crate::internal::completion::{Completion, Orphan, Progress};
+use crate::internal::current;
+use crate::internal::in_flight::InFlight;
+use crate::internal::wait::{Failed, drains};
 use crate::memory::{Buffer, PinnedBuffer, same_len};
 use crate::stream::Stream;
-use crate::wait::{Failed, drains};
 use bytemuck::Pod;
 use std::fmt;
 use std::mem;

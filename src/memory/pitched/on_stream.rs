@@ -1,9 +1,9 @@
 //! Rows in the order of a stream.
 
-use super::extent::{Axis, Extent};
-use super::owned::Pitched;
-use super::view::{PitchedSlice, PitchedSliceMut};
+use super::pitched::Pitched;
+use super::slice::{PitchedSlice, PitchedSliceMut};
 use crate::error::Result;
+use crate::extent::{Axis, Extent};
 use crate::ffi::CUstream;
 use crate::memory::{HandOver, Ordered};
 use std::ops::RangeBounds;

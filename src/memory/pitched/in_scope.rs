@@ -2,18 +2,18 @@
 
 #![allow(unsafe_code)] // copies and fills device memory
 
-use super::extent::Extent;
 use super::host::{RowSource, RowTarget};
-use super::owned::Pitched;
+use super::pitched::Pitched;
 use super::region;
-use super::view::PitchedSliceMut;
+use super::slice::PitchedSliceMut;
 use super::{PitchedMemoryMut, ReadableRows};
 use crate::error::Result;
+use crate::extent::Extent;
 use crate::internal::calls;
 use crate::memory::Element;
 use crate::memory::sealed::Token;
 use crate::memory::{Fill, Ordered, Pattern};
-use crate::scope::ScopedStream;
+use crate::stream::ScopedStream;
 
 /// Device memory in rows.
 impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {

@@ -7,9 +7,9 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::ffi::CUstream;
 use crate::internal::calls::{self, PeerAddress};
+use crate::internal::wait::{complete, wait};
 use crate::memory::{Memory, MemoryMut, Ordered, same_len};
-use crate::scope::ScopedStream;
-use crate::wait::{complete, wait};
+use crate::stream::ScopedStream;
 use bytemuck::Pod;
 use std::fmt;
 
@@ -300,5 +300,17 @@ impl fmt::Debug for Transfer<'_, '_> {
             "Transfer(device {from} to {to}, {})",
             if self.is_direct { "direct" } else { "staged" }
         )
+    }
+}
+
+impl<'ctx> Context<'ctx> {
+    /// Permission to copy from this context to `dst`: direct when the devices have peer access, else staged through the host.
+    ///
+    /// [`Transfer::direct`] and [`Transfer::staged`] choose explicitly.
+    ///
+    /// # Errors
+    /// What the driver returns.
+    pub fn transfer_to<'dst>(self, dst: Context<'dst>) -> Result<Transfer<'ctx, 'dst>> {
+        Transfer::new(self, dst)
     }
 }

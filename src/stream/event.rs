@@ -3,11 +3,11 @@
 #![allow(unsafe_code)] // creates, records, asks and destroys events
 
 use crate::context::{Context, ContextState};
-use crate::current;
 use crate::error::{Error, Result};
 use crate::ffi::{CU_EVENT_DEFAULT, CU_EVENT_DISABLE_TIMING, CUevent};
 use crate::internal::calls;
-use crate::scope::ScopedStream;
+use crate::internal::current;
+use crate::stream::ScopedStream;
 use std::fmt;
 use std::mem;
 use std::ops::Deref;

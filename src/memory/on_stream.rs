@@ -3,6 +3,7 @@
 use super::{Buffer, Memory, Slice, SliceMut, sealed};
 use crate::error::Result;
 use crate::ffi::{CUdeviceptr, CUstream};
+use crate::stream::ScopedStream;
 use generativity::Id;
 use std::fmt;
 use std::ops::RangeBounds;
@@ -24,7 +25,7 @@ impl<'s, B> Ordered<'s, B> {
     }
 
     /// The same memory in the same order, as another type.
-    pub(super) fn map<C>(self, f: impl FnOnce(B) -> C) -> Ordered<'s, C> {
+    pub(crate) fn map<C>(self, f: impl FnOnce(B) -> C) -> Ordered<'s, C> {
         Ordered::new(f(self.memory), self.brand)
     }
 
@@ -233,4 +234,49 @@ impl<'scope, 'ctx, T> HandOver<'scope, 'ctx> for Buffer<'ctx, T> {
 
 impl<'scope, 'ctx, T> HandOver<'scope, 'ctx> for SliceMut<'scope, 'ctx, T> {
     fn freed_on(&mut self, _: CUstream) {}
+}
+
+impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
+    /// Takes over memory from the order of stream `'o`: this stream waits for what `'o` has been given so far (`cuEventRecord`,
+    /// `cuStreamWaitEvent`). The host does not wait.
+    ///
+    /// "So far" means all of it: work that was enqueued on `'o` after the last use of this memory is waited for too. In a pipeline, hand
+    /// the memory of a step over before enqueueing the step's work (`examples/pipeline.rs`).
+    ///
+    /// What is handed over was lent for the whole scope or allocated in it ([`HandOver`]), not a part that borrows from another handle.
+    ///
+    /// # Errors
+    /// What the driver returns. The memory stays lent until the end of the scope, or if it was allocated inside, it is freed.
+    ///
+    /// ```
+    /// # use scoped_cuda::{Driver, scope, sim::Simulation};
+    /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
+    /// let (first, second) = (ctx.stream()?, ctx.stream()?);
+    /// let mut buffer = ctx.zeros::<u32>(2)?;
+    /// let mut host = [0; 2];
+    /// scope(|scope| {
+    ///     scope.on(&first, |a| {
+    ///         let mut memory = a.lend(&mut buffer);
+    ///         a.fill(&mut memory, 5)?;
+    ///         scope.on(&second, |b| {
+    ///             let memory = b.take(a, memory)?;
+    ///             b.read(&memory, &mut host)
+    ///         })
+    ///     })
+    /// })?;
+    /// assert_eq!(host, [5, 5]);
+    /// # Ok(()) })?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
+    #[inline]
+    pub fn take<'o, B: HandOver<'scope, 'ctx>>(
+        self,
+        from: ScopedStream<'o, 'scope, 'ctx>,
+        memory: Ordered<'o, B>,
+    ) -> Result<Ordered<'s, B>> {
+        self.wait_for(from)?;
+        let mut memory = memory.into_memory();
+        memory.freed_on(self.stream().as_raw());
+        Ok(self.order(memory))
+    }
 }

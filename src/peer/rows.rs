@@ -2,16 +2,15 @@
 
 #![allow(unsafe_code)] // copies between devices
 
-use super::extent::Extent;
-use super::region::{self, End, Region};
-use super::{Pitched, PitchedMemory, PitchedMemoryMut, PitchedSlice, PitchedSliceMut};
+use super::{SameContext, Transfer};
 use crate::error::Result;
+use crate::extent::Extent;
 use crate::ffi::CUcontext;
+use crate::internal::wait::complete;
 use crate::memory::Ordered;
-use crate::same_context::SameContext;
-use crate::scope::ScopedStream;
-use crate::transfer::Transfer;
-use crate::wait::complete;
+use crate::memory::region::{self, End, Region};
+use crate::memory::{Pitched, PitchedMemory, PitchedMemoryMut, PitchedSlice, PitchedSliceMut};
+use crate::stream::ScopedStream;
 use bytemuck::Pod;
 
 impl<'src, 'dst> Transfer<'src, 'dst> {

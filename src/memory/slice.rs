@@ -5,11 +5,11 @@
 use super::fill::Pattern;
 use super::{Memory, MemoryMut, resolve, same_len, sealed};
 use crate::context::Context;
-use crate::current;
 use crate::error::Result;
 use crate::ffi::CUdeviceptr;
 use crate::internal::calls;
-use crate::wait::complete;
+use crate::internal::current;
+use crate::internal::wait::complete;
 use bytemuck::Pod;
 use std::any::type_name;
 use std::fmt;

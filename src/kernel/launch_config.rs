@@ -1,6 +1,6 @@
 //! The shape of a launch.
 
-use super::function::Limits;
+use super::kernel::Limits;
 use crate::context::LaunchLimits;
 use crate::error::{Error, LaunchField, Result};
 

@@ -2,16 +2,16 @@
 
 #![allow(unsafe_code)] // copies and fills device memory
 
-use super::extent::{Axis, Extent};
 use super::host::{RowSource, RowTarget};
 use super::region::{self, Region};
 use super::{PitchedMemory, PitchedMemoryMut};
 use crate::context::Context;
 use crate::error::Result;
+use crate::extent::{Axis, Extent};
 use crate::ffi::CUdeviceptr;
+use crate::internal::wait::complete;
 use crate::memory::sealed::{Sealed, Token};
 use crate::memory::{Fill, Pattern};
-use crate::wait::complete;
 use bytemuck::Pod;
 use std::any::type_name;
 use std::fmt;
@@ -84,7 +84,7 @@ macro_rules! queries {
 
 impl<'b, 'ctx, T> PitchedSlice<'b, 'ctx, T> {
     /// The rows are allocated on the context's device and borrowed for `'b`.
-    pub(super) fn new(context: Context<'ctx>, region: Region) -> Self {
+    pub(crate) fn new(context: Context<'ctx>, region: Region) -> Self {
         Self {
             context,
             region,
@@ -107,11 +107,11 @@ impl<'b, 'ctx, T> PitchedSlice<'b, 'ctx, T> {
         Ok(Self::new(self.context, self.region.part::<T>(x, y, z)?))
     }
 
-    pub(super) fn geometry(self) -> Region {
+    pub(crate) fn geometry(self) -> Region {
         self.region
     }
 
-    pub(super) fn describe(&self, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    pub(crate) fn describe(&self, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let device = self.context.device().ordinal();
         let Region {
             address,
@@ -162,7 +162,7 @@ impl<T: Pod> PitchedSlice<'_, '_, T> {
 
 impl<'b, 'ctx, T> PitchedSliceMut<'b, 'ctx, T> {
     /// The rows are allocated on the context's device and their elements mutably borrowed for `'b`.
-    pub(super) fn new(context: Context<'ctx>, region: Region) -> Self {
+    pub(crate) fn new(context: Context<'ctx>, region: Region) -> Self {
         Self {
             context,
             region,

@@ -1,12 +1,12 @@
 //! Rows at rest.
 
-use super::extent::Extent;
 use super::host::{RowSource, RowTarget};
 use super::region::{Region, check_pitch};
-use super::view::{PitchedSlice, PitchedSliceMut};
+use super::slice::{PitchedSlice, PitchedSliceMut};
 use super::{PitchedMemory, PitchedMemoryMut};
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::extent::Extent;
 use crate::ffi::{CUdeviceptr, CUstream};
 use crate::memory::Element;
 use crate::memory::sealed::{Sealed, Token};
@@ -122,7 +122,7 @@ impl<'ctx, T: Element> Pitched<'ctx, T> {
 
 impl<'ctx, T> Pitched<'ctx, T> {
     /// Memory that may be used on `stream`, of the context, and is freed in its order. The content is undefined.
-    pub(super) fn allocate(
+    pub(crate) fn allocate(
         context: Context<'ctx>,
         extent: Extent,
         stream: CUstream,
@@ -259,12 +259,12 @@ impl<'ctx, T> Pitched<'ctx, T> {
     }
 
     /// All bytes, with what lies between the rows.
-    pub(super) fn bytes(&self) -> &Buffer<'ctx, u8> {
+    pub(crate) fn bytes(&self) -> &Buffer<'ctx, u8> {
         &self.memory
     }
 
     /// Makes `stream` the one after whose work the memory is freed.
-    pub(super) fn free_on(&mut self, stream: CUstream) {
+    pub(crate) fn free_on(&mut self, stream: CUstream) {
         self.memory.free_on(stream);
     }
 }

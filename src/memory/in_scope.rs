@@ -1,0 +1,288 @@
+//! Memory that is made in a scope, and memory that comes back to rest before the scope ends.
+
+#![allow(unsafe_code)] // vouches for what was written
+
+use super::{
+    Buffer, Element, Fill, HandOver, MemoryMut, Ordered, Pattern, Readable, SliceMut, same_len,
+};
+use crate::error::Result;
+use crate::internal::wait::wait;
+use crate::internal::{calls, current};
+use crate::stream::ScopedStream;
+use bytemuck::Pod;
+use std::mem::MaybeUninit;
+
+impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
+    /// Puts a buffer at rest into the order of this stream, until the end of the scope. No driver call.
+    #[must_use]
+    pub fn lend<T>(
+        self,
+        buffer: &'scope mut Buffer<'ctx, T>,
+    ) -> Ordered<'s, SliceMut<'scope, 'ctx, T>> {
+        self.lend_view(buffer.view_mut())
+    }
+
+    /// Puts a view of a buffer at rest into the order of this stream, until the end of the scope. No driver call.
+    ///
+    /// Parts from [`SliceMut::split_at_mut`] go to different streams this way.
+    #[must_use]
+    pub fn lend_view<T>(
+        self,
+        view: SliceMut<'scope, 'ctx, T>,
+    ) -> Ordered<'s, SliceMut<'scope, 'ctx, T>> {
+        self.order(view)
+    }
+
+    /// Puts memory into the order of this stream. Nothing is pending on it, or what is, this stream does before what it is given next.
+    pub(crate) fn order<B>(self, memory: B) -> Ordered<'s, B> {
+        Ordered::new(memory, self.brand())
+    }
+
+    /// Allocates `len` elements in the order of this stream, all bytes zero. Dropping the handle frees them in the same order
+    /// (`cuMemAllocFromPoolAsync`, `cuMemsetD8Async`, `cuMemFreeAsync`).
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`](crate::Error::SizeOverflow), [`Error::OutOfMemory`](crate::Error::OutOfMemory), or what the driver
+    /// returns.
+    pub fn zeros<T: Pod>(self, len: usize) -> Result<Ordered<'s, Buffer<'ctx, T>>> {
+        let buffer = Buffer::allocate(self.context(), len, self.stream().as_raw())?;
+        let bytes = buffer.size_bytes();
+        if bytes > 0 {
+            let (driver, stream) = (self.state().driver(), self.stream().as_raw());
+            // SAFETY: `bytes` were allocated in the order of this stream, and are freed in it (C6).
+            unsafe { calls::memset_d8_async(driver, buffer.as_raw(), 0, bytes, stream) }?;
+        }
+        Ok(self.order(buffer))
+    }
+
+    /// Copies `source` to `destination`, which has as many elements (`cuMemcpyHtoDAsync`).
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns.
+    #[inline]
+    pub fn write<T: Pod>(
+        self,
+        source: &'scope [T],
+        destination: &mut Ordered<'s, impl MemoryMut<'ctx, T>>,
+    ) -> Result<()> {
+        let to = destination.memory_mut();
+        same_len(source.len(), to.len())?;
+        let bytes = size_of_val(source);
+        if bytes == 0 {
+            return Ok(());
+        }
+        let (state, from, stream) = (self.state(), source.as_ptr().cast(), self.stream().as_raw());
+        // SAFETY: both sides have `bytes`; the host's stay borrowed for `'scope`, which ends after the wait (C5, C6); the device's are
+        // in this stream's order, so whatever touches them next does so after this copy.
+        current::bind(state, || unsafe {
+            calls::memcpy_htod_async(state.driver(), to.as_raw(), from, bytes, stream)
+        })
+    }
+
+    /// Copies `source` to `destination`, which has as many elements (`cuMemcpyDtoHAsync`).
+    ///
+    /// When `destination` is ordinary memory the driver keeps the calling thread until the copy is done; it only overlaps with other
+    /// work when it is page-locked: a [`PinnedBuffer`](crate::PinnedBuffer), or registered with [`Context::with_registered`](crate::Context::with_registered).
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns.
+    #[inline]
+    pub fn read<T: Pod>(
+        self,
+        source: impl Readable<'s, 'scope, 'ctx, T>,
+        destination: &'scope mut [T],
+    ) -> Result<()> {
+        let (from, len) = source.region();
+        same_len(len, destination.len())?;
+        let bytes = size_of_val(destination);
+        if bytes == 0 {
+            return Ok(());
+        }
+        let (state, to, stream) = (
+            self.state(),
+            destination.as_mut_ptr().cast(),
+            self.stream().as_raw(),
+        );
+        // SAFETY: as in `write`; any bits are a valid `T` (`Pod`), and a source at rest is not written before the wait.
+        current::bind(state, || unsafe {
+            calls::memcpy_dtoh_async(state.driver(), to, from, bytes, stream)
+        })
+    }
+
+    /// Copies `source` to `destination`, memory of the same device with as many elements (`cuMemcpyDtoDAsync`).
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns.
+    #[inline]
+    pub fn copy<T: Pod>(
+        self,
+        source: impl Readable<'s, 'scope, 'ctx, T>,
+        destination: &mut Ordered<'s, impl MemoryMut<'ctx, T>>,
+    ) -> Result<()> {
+        let (from, len) = source.region();
+        let to = destination.memory_mut();
+        same_len(len, to.len())?;
+        let bytes = len * size_of::<T>();
+        if bytes == 0 {
+            return Ok(());
+        }
+        let (state, stream) = (self.state(), self.stream().as_raw());
+        // SAFETY: both sides have `bytes` on this device (equal brands, C2) and do not overlap (`destination` is a mutable borrow of
+        // all handles to its memory); order as in `write`.
+        current::bind(state, || unsafe {
+            calls::memcpy_dtod_async(state.driver(), to.as_raw(), from, bytes, stream)
+        })
+    }
+
+    /// Sets every element of `destination` to `value` (`cuMemsetD8Async`, `cuMemsetD16Async` or `cuMemsetD32Async`).
+    ///
+    /// # Errors
+    /// What the driver returns.
+    #[inline]
+    pub fn fill<T: Fill>(
+        self,
+        destination: &mut Ordered<'s, impl MemoryMut<'ctx, T>>,
+        value: T,
+    ) -> Result<()> {
+        let to = destination.memory_mut();
+        let (Some(pattern), false) = (Pattern::of(&value), to.is_empty()) else {
+            return Ok(());
+        };
+        // SAFETY: the elements are in this stream's order (C6) and on its device (equal brands, C2).
+        unsafe {
+            pattern.fill(
+                self.state().driver(),
+                to.as_raw(),
+                to.len(),
+                self.stream().as_raw(),
+            )
+        }
+    }
+
+    /// Allocates `len` elements in the order of this stream, with whatever was there before as their content
+    /// (`cuMemAllocFromPoolAsync`). Dropping the handle frees them in the same order.
+    ///
+    /// The element type says so: nothing reads a `MaybeUninit<T>`. [`write_init`](Self::write_init) fills it from the host,
+    /// [`Ordered::assume_init`] promises that a kernel does.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`](crate::Error::SizeOverflow), [`Error::OutOfMemory`](crate::Error::OutOfMemory), or what the driver
+    /// returns.
+    pub fn uninit<T: Element>(
+        self,
+        len: usize,
+    ) -> Result<Ordered<'s, Buffer<'ctx, MaybeUninit<T>>>> {
+        let buffer = Buffer::allocate(self.context(), len, self.stream().as_raw())?;
+        Ok(self.order(buffer))
+    }
+
+    /// Allocates device memory in the order of this stream and copies `source` to it (`cuMemAllocFromPoolAsync`,
+    /// `cuMemcpyHtoDAsync`).
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) or what the driver returns.
+    ///
+    /// ```
+    /// # use scoped_cuda::{Driver, sim::Simulation};
+    /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
+    /// let stream = ctx.stream()?;
+    /// let host = [1u32, 2, 3];
+    /// let buffer = stream.scope(|s| {
+    ///     let memory = s.upload(&host)?;
+    ///     s.finish(memory)
+    /// })?;
+    /// assert_eq!(buffer.to_vec()?, host);
+    /// # Ok(()) })?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
+    pub fn upload<T: Element>(self, source: &'scope [T]) -> Result<Ordered<'s, Buffer<'ctx, T>>> {
+        let memory = self.uninit(source.len())?;
+        self.write_init(source, memory)
+    }
+
+    /// Copies `source` to memory that had no content yet and has as many elements, which makes it memory of `T`
+    /// (`cuMemcpyHtoDAsync`).
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns; the memory is freed then.
+    ///
+    /// ```
+    /// # use scoped_cuda::{Driver, sim::Simulation};
+    /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
+    /// let stream = ctx.stream()?;
+    /// let (host, mut back) = ([1u32, 2, 3], [0; 3]);
+    /// stream.scope(|s| {
+    ///     let memory = s.uninit(3)?; // nothing can read it yet
+    ///     let memory = s.write_init(&host, memory)?;
+    ///     s.read(&memory, &mut back)
+    /// })?;
+    /// assert_eq!(back, host);
+    /// # Ok(()) })?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
+    pub fn write_init<T: Element>(
+        self,
+        source: &'scope [T],
+        destination: Ordered<'s, Buffer<'ctx, MaybeUninit<T>>>,
+    ) -> Result<Ordered<'s, Buffer<'ctx, T>>> {
+        same_len(source.len(), destination.len())?;
+        // SAFETY: this very call writes every element, before it gives anybody the handle to read one.
+        let mut destination = unsafe { destination.assume_init() };
+        self.write(source, &mut destination)?;
+        Ok(destination)
+    }
+
+    /// Waits for this stream and gives memory in its order back at rest, while the scope goes on (`cuStreamSynchronize`).
+    ///
+    /// For memory that was allocated in the scope this is the way out of it. A view that was lent may be lent anew, to any stream, or
+    /// used at rest. Other streams are not waited for: what they did with the memory before it was [taken](Self::take) over, this
+    /// stream has waited for.
+    ///
+    /// # Errors
+    /// That of the work, or what the driver returns. What was allocated in the scope is freed then; what was lent comes back to its
+    /// owner at the end of the scope.
+    ///
+    /// # Aborts
+    /// When the wait fails in a way that does not prove the work has stopped.
+    ///
+    /// ```
+    /// # use scoped_cuda::{Driver, sim::Simulation};
+    /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
+    /// let stream = ctx.stream()?;
+    /// let sevens = stream.scope(|s| {
+    ///     let mut memory = s.zeros::<u32>(3)?;
+    ///     s.fill(&mut memory, 7)?;
+    ///     let memory = s.finish(memory)?;
+    ///     assert_eq!(memory.to_vec()?, [7, 7, 7]); // at rest, and the scope goes on
+    ///     Ok(memory)
+    /// })?;
+    /// assert_eq!(sevens.to_vec()?, [7, 7, 7]);
+    /// # Ok(()) })?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
+    pub fn finish<B: HandOver<'scope, 'ctx>>(self, memory: Ordered<'s, B>) -> Result<B> {
+        let state = self.context().state();
+        // Whatever is pending on the memory is in the order of this stream: it was allocated or lent here, or taken over, which made
+        // this stream wait for the one before; the handle, which every operation on the memory needs, is consumed here, and so are
+        // its parts, since a part is divided off for good or borrows the handle. A copy from another context that wrote it
+        // (`Transfer::enqueue`) made this stream wait for it. So when this stream has come to its end the memory is at rest (C5, C6).
+        wait(state, self.stream().as_raw())?;
+        let mut memory = memory.into_memory();
+        memory.freed_on(state.service());
+        Ok(memory)
+    }
+}
+
+impl<'s, 'ctx, T: Pod> Ordered<'s, Buffer<'ctx, MaybeUninit<T>>> {
+    /// The same memory, now said to hold values.
+    ///
+    /// # Safety
+    /// As [`Buffer::assume_init`]: nothing reads an element before something has written it, in the order of this stream.
+    #[must_use]
+    pub unsafe fn assume_init(self) -> Ordered<'s, Buffer<'ctx, T>> {
+        self.map(|buffer| {
+            // SAFETY: the caller's promise.
+            unsafe { buffer.assume_init() }
+        })
+    }
+}

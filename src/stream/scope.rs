@@ -1,0 +1,185 @@
+//! The region in which work may be pending, and one stream inside it.
+
+#![allow(unsafe_code)] // enqueues operations on borrowed memory
+
+use crate::context::{Context, ContextState};
+use crate::error::{Error, Result};
+use crate::ffi::CUstream;
+use crate::internal::calls;
+use crate::internal::host_function::Owner;
+use crate::internal::in_flight::InFlight;
+use crate::internal::wait::settle;
+use crate::stream::Stream;
+use generativity::{Id, make_guard};
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem;
+use std::sync::{Mutex, PoisonError};
+
+/// Runs `f` with a [`Scope`] in which work on any streams of any contexts may be pending, then waits for all of it, on `Ok`, `Err` and
+/// panic. For a single stream [`Stream::scope`] says the same in fewer words.
+///
+/// # Errors
+/// Those of `f`; if it has none, the first of the work itself.
+///
+/// # Aborts
+/// When a wait fails in a way that does not prove the work has stopped.
+///
+/// ```
+/// # use scoped_cuda::{Driver, scope, sim::Simulation};
+/// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
+/// let streams = [ctx.stream()?, ctx.stream()?];
+/// let (mut a, mut b) = (ctx.zeros::<u32>(2)?, ctx.zeros::<u32>(2)?);
+/// scope(|scope| {
+///     scope.on(&streams[0], |s| s.fill(&mut s.lend(&mut a), 1))?;
+///     scope.on(&streams[1], |s| s.fill(&mut s.lend(&mut b), 2)) // at the same time
+/// })?;
+/// assert_eq!((a.to_vec()?, b.to_vec()?), (vec![1, 1], vec![2, 2]));
+/// # Ok(()) })?;
+/// # Ok::<(), scoped_cuda::Error>(())
+/// ```
+pub fn scope<'scope, R>(f: impl FnOnce(&Scope<'scope>) -> Result<R>) -> Result<R> {
+    try_scope(f)
+}
+
+/// [`scope`](scope()) for a caller with an error type of its own.
+///
+/// # Errors
+/// As there, through `E::from`.
+pub fn try_scope<'scope, R, E: From<Error>>(
+    f: impl FnOnce(&Scope<'scope>) -> Result<R, E>,
+) -> Result<R, E> {
+    let owner = Owner::new();
+    let scope = Scope {
+        used: Mutex::new(Vec::new()),
+        owner,
+        _invariant: PhantomData,
+    };
+    settle(
+        Some(owner),
+        || f(&scope),
+        || {
+            let mut used = scope.used.lock().unwrap_or_else(PoisonError::into_inner);
+            let used = mem::take(&mut *used).into_iter();
+            used.map(|used| (used.context, used.stream, used.in_flight))
+        },
+    )
+}
+
+/// A region in which work may be pending. Made by [`scope`](scope()).
+pub struct Scope<'scope> {
+    used: Mutex<Vec<Used<'scope>>>,
+    owner: Owner,
+    /// A scope that could be taken for a shorter one would lend memory that is not borrowed until the wait.
+    _invariant: PhantomData<fn(&'scope ()) -> &'scope ()>,
+}
+
+/// A stream that a scope has to wait for.
+struct Used<'scope> {
+    context: &'scope ContextState,
+    stream: CUstream,
+    in_flight: InFlight,
+}
+
+static_assertions::assert_impl_all!(Scope<'static>: Send, Sync);
+
+impl<'scope> Scope<'scope> {
+    /// Runs `f` with permission to enqueue work on `stream`, and returns without waiting for it.
+    ///
+    /// Calls nest, which is how several streams are at hand at once; the scope waits at its end for every stream used.
+    ///
+    /// # Errors
+    /// Those of `f`; [`Error::ContextLost`] through `E::from`, and `f` is not called, when the stream has gone with its context.
+    pub fn on<'ctx, R, E: From<Error>>(
+        &self,
+        stream: &'scope Stream<'ctx>,
+        f: impl for<'s> FnOnce(ScopedStream<'s, 'scope, 'ctx>) -> Result<R, E>,
+    ) -> Result<R, E> {
+        let (context, raw) = (stream.context().state(), stream.as_raw());
+        context.not_lost()?;
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_same = |used: &Used<'_>| std::ptr::eq(used.context, context) && used.stream == raw;
+        if !used.iter().any(is_same) {
+            used.push(Used {
+                context,
+                stream: raw,
+                in_flight: InFlight::on(context),
+            });
+        }
+        drop(used);
+        make_guard!(guard);
+        f(ScopedStream::new(stream, guard.into(), self.owner))
+    }
+}
+
+impl fmt::Debug for Scope<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Scope")
+    }
+}
+
+/// A stream inside a scope: permission to enqueue work that borrows memory for `'scope`.
+///
+/// `'s` is the stream's brand here: an [`Ordered`](crate::Ordered) of another stream is another type. The token is `Copy`; each method enqueues and
+/// returns, and the work runs in the order of the calls.
+#[derive(Clone, Copy)]
+pub struct ScopedStream<'s, 'scope, 'ctx> {
+    stream: &'scope Stream<'ctx>,
+    brand: Id<'s>,
+    /// The scope, for what reports to it.
+    owner: Owner,
+    _invariant: PhantomData<fn(&'scope ()) -> &'scope ()>,
+}
+
+impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
+    /// Whoever calls this waits for `stream` before `'scope` ends (C5).
+    pub(crate) fn new(stream: &'scope Stream<'ctx>, brand: Id<'s>, owner: Owner) -> Self {
+        Self {
+            stream,
+            brand,
+            owner,
+            _invariant: PhantomData,
+        }
+    }
+
+    /// The stream.
+    #[must_use]
+    pub fn stream(self) -> &'scope Stream<'ctx> {
+        self.stream
+    }
+
+    /// The stream's context.
+    #[must_use]
+    pub fn context(self) -> Context<'ctx> {
+        self.stream.context()
+    }
+
+    pub(crate) fn brand(self) -> Id<'s> {
+        self.brand
+    }
+
+    pub(crate) fn owner(self) -> Owner {
+        self.owner
+    }
+
+    #[inline]
+    pub(crate) fn state(self) -> &'ctx ContextState {
+        self.stream.context().state()
+    }
+
+    /// Makes this stream wait for what `other`, of any context, has been given so far.
+    #[inline]
+    pub(crate) fn wait_for<'other>(self, other: ScopedStream<'_, 'scope, 'other>) -> Result<()> {
+        let (event, driver) = (other.stream.handed_over(), self.state().driver());
+        // SAFETY: the event was made with its stream, in one context, and both live for `'scope` (C2).
+        unsafe { calls::event_record(driver, event, other.stream.as_raw()) }?;
+        // SAFETY: both live for `'scope`; a wait may cross contexts (C2).
+        unsafe { calls::stream_wait_event(driver, self.stream.as_raw(), event) }
+    }
+}
+
+impl fmt::Debug for ScopedStream<'_, '_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ScopedStream").field(self.stream).finish()
+    }
+}
