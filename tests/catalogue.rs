@@ -312,26 +312,31 @@ fn cases() -> Vec<Case> {
         .collect()
 }
 
-/// The test files that run and cite the claim in a comment, by their path below `tests`: those of one file and the modules of others.
+/// The test files that run and cite the claim in a comment, by their path below the project: those
+/// of one file and the modules of others.
 fn citing(claim: &str) -> Vec<String> {
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let project = Path::new(env!("CARGO_MANIFEST_DIR"));
     let cites = |line: &str| {
         let comment = line.split_once("//").map_or("", |(_, comment)| comment);
         comment
             .split(|c: char| !c.is_alphanumeric())
             .any(|word| word == claim)
     };
+    let packages = entries(&project.join("crates"));
     let mut files = Vec::new();
-    for file in entries(&tests)
-        .into_iter()
+    for file in packages
+        .iter()
+        .chain([&project.to_owned()])
+        .flat_map(|package| entries(&package.join("tests")))
         .flat_map(|entry| match entry.is_dir() {
             true => entries(&entry),
             false => vec![entry],
         })
     {
-        let below = file.strip_prefix(&tests).unwrap();
+        let below = file.strip_prefix(project).unwrap();
         let name = below.to_str().unwrap().replace('\\', "/");
-        let runs = name.ends_with(".rs") && !["ui.rs", "catalogue.rs"].contains(&name.as_str());
+        let runs =
+            name.ends_with(".rs") && !["tests/ui.rs", "tests/catalogue.rs"].contains(&&*name);
         if runs && read(&file).lines().any(cites) {
             files.push(name);
         }
@@ -354,7 +359,7 @@ fn readme(cases: &[Case]) -> String {
         };
         let tests: Vec<_> = citing(id)
             .iter()
-            .map(|name| format!("[{name}](../tests/{name})"))
+            .map(|name| format!("[{}](../{name})", name.trim_start_matches("tests/")))
             .collect();
         writeln!(page, "| {id} | {says} | {types} | {} |", tests.join(", ")).unwrap();
     }

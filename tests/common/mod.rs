@@ -7,6 +7,8 @@
 #![allow(unsafe_code)] // asks the driver behind the crate's back, as other libraries in a process do
 
 pub(crate) mod launches;
+pub(crate) mod link;
+pub(crate) mod rows;
 
 use scoped_cuda::ffi::{CUcontext, CUresult, CUstream};
 use scoped_cuda::sim::{KernelCall, Simulation};
@@ -276,4 +278,26 @@ pub(crate) fn is_busy(stream: &Stream<'_>) -> bool {
         CUresult::NOT_READY => true,
         other => panic!("cuStreamQuery: {other:?}"),
     }
+}
+
+/// Tells a child process which test it runs.
+const ALONE: &str = "SCOPED_CUDA_TEST_ALONE";
+
+/// Runs `test` in a process of its own: the test binary again, which runs the test `name` alone.
+pub(crate) fn alone(name: &str, test: impl FnOnce()) {
+    if std::env::var(ALONE).as_deref() == Ok(name) {
+        return test();
+    }
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args([name, "--exact", "--nocapture", "--test-threads=1"])
+        .env(ALONE, name)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && said.contains("test result: ok. 1 passed"),
+        "{}\n{said}{}",
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
+    );
 }

@@ -1,0 +1,30 @@
+//! What the crate does, noun by noun, on the driver that `SCOPED_CUDA_TEST_DRIVER` names.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod context;
+mod driver;
+mod event;
+mod forget;
+mod global;
+mod host_function;
+mod images;
+mod kernel;
+mod launch;
+mod linker;
+mod managed;
+mod memory;
+mod occupancy;
+mod owned_copy;
+mod parameters;
+mod peer_queries;
+mod peers;
+mod pinned;
+mod pitched;
+mod pitched_scoped;
+mod registered;
+mod safe_kernel;
+mod scoped_memory;
+mod stream;
+mod transfer;

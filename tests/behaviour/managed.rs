@@ -1,0 +1,217 @@
+//! Managed memory, at rest and in flight. Claims C1, C4, C5, C6, C9.
+
+#![allow(unsafe_code)] // launches
+
+use crate::common::{Gate, PTX, in_context, in_two_contexts, is_busy, on, on_driver, simulated};
+use scoped_cuda::sim::Simulation;
+use scoped_cuda::{Advice, Error, In, InOut, LaunchConfig, Side};
+use std::mem;
+
+#[test]
+fn host_and_device_take_turns() {
+    in_context(|ctx| {
+        let module = ctx.load_ptx(PTX)?;
+        let add = module.kernel::<(In<u32>, InOut<u32>, u32)>("add")?;
+        let (stream, len) = (ctx.stream()?, 10_000);
+        let x = ctx.managed_from(&vec![2u32; len])?;
+        let mut y = ctx.managed_zeros::<u32>(len)?;
+        assert!(y.as_slice()?.iter().all(|&y| y == 0), "zeroed");
+        assert_eq!(
+            (y.len(), y.size_bytes(), y.is_empty()),
+            (len, 4 * len, false)
+        );
+        for round in 1..=3 {
+            y.as_mut_slice()?[0] += 100;
+            stream.scope(|s| {
+                let mut y = s.lend_managed(&mut y);
+                let config = LaunchConfig::for_elements(len);
+                // SAFETY: `add` stays below `len`, which both have.
+                unsafe { s.launch(&add, config, (&x, &mut y, len as u32)) }?;
+                assert_eq!(
+                    x.as_slice()?[0],
+                    2,
+                    "the host may read what a kernel only reads"
+                );
+                Ok(())
+            })?;
+            assert_eq!(y.as_slice()?[0], 102 * round);
+            assert!(y.as_slice()?[1..].iter().all(|&y| y == 2 * round));
+        }
+        y.close().map_err(|(_, error)| error)
+    });
+}
+
+/// B138: the host has the memory back when the scope has waited.
+#[test]
+fn the_scope_waits_before_the_host_touches_it() {
+    in_context(|ctx| {
+        let (stream, mut managed) = (ctx.stream()?, ctx.managed_zeros::<u8>(1000)?);
+        stream.scope(|s| {
+            let gate = Gate::close(s.stream());
+            let mut lent = s.lend_managed(&mut managed);
+            s.fill(&mut lent, 9)?;
+            assert!(is_busy(s.stream()));
+            gate.open();
+            Ok(())
+        })?;
+        assert_eq!(managed.as_slice()?, [9; 1000]);
+        Ok(())
+    });
+}
+
+/// B138: without concurrent access the host could touch nothing while any kernel runs, so there is no managed memory there.
+#[test]
+fn a_device_without_concurrent_access_has_no_managed_memory() {
+    let driver = simulated(Simulation {
+        concurrent_managed_access: false,
+        ..Simulation::default()
+    });
+    on(driver, |driver| {
+        driver.with_device(1, |ctx| {
+            let unsupported = Error::ManagedUnsupported { ordinal: 0 };
+            assert_eq!(ctx.managed_zeros::<u8>(4).unwrap_err(), unsupported);
+            assert_eq!(ctx.managed_from(&[1u8]).unwrap_err(), unsupported);
+            Ok(())
+        })
+    });
+}
+
+#[test]
+fn it_is_memory_of_the_device_in_every_copy() {
+    in_two_contexts(|ctx, other| {
+        let stream = ctx.stream()?;
+        let mut managed = ctx.managed_from(&[1u16, 2, 3])?;
+        let mut buffer = ctx.zeros::<u16>(3)?;
+        buffer.copy_from(&managed.view())?;
+        managed.view_mut().slice_mut(1..)?.write(&[8, 9])?;
+        assert_eq!(managed.view().to_vec()?, [1, 8, 9]);
+        stream.scope(|s| s.copy(&buffer, &mut s.lend_managed(&mut managed)))?;
+        assert_eq!(managed.as_slice()?, [1, 2, 3]);
+        let mut there = other.zeros::<u16>(3)?;
+        let transfer = ctx.transfer_to(other)?;
+        transfer.copy(&managed.view(), &mut there)?; // the other context is current
+        assert_eq!(there.to_vec()?, [1, 2, 3]);
+        there.write(&[0; 3])?;
+        // And none.
+        std::thread::scope(|threads| {
+            let there = &mut there;
+            let (source, buffer) = (managed.view(), &mut buffer);
+            let worker = threads.spawn(move || {
+                transfer.copy(&source, there)?;
+                buffer.copy_from(&source)
+            });
+            worker.join().unwrap()
+        })?;
+        assert_eq!(there.to_vec()?, [1, 2, 3]);
+        stream.scope(|s| {
+            let mut buffer = s.lend(&mut buffer);
+            s.write(managed.as_slice()?, &mut buffer)
+        })?;
+        Ok(())
+    });
+}
+
+#[test]
+fn prefetches_and_advice_change_no_value() {
+    in_context(|ctx| {
+        let (stream, mut managed) = (ctx.stream()?, ctx.managed_from(&[4u32; 100_000])?);
+        for side in [Side::Device, Side::Host] {
+            for advice in [
+                Advice::ReadMostly(true),
+                Advice::ReadMostly(false),
+                Advice::PreferredLocation(Some(side)),
+                Advice::PreferredLocation(None),
+                Advice::AccessedBy(side),
+                Advice::NotAccessedBy(side),
+            ] {
+                managed.advise(advice)?;
+            }
+            managed.prefetch(side)?;
+            assert!(managed.as_slice()?.iter().all(|&x| x == 4));
+            stream.scope(|s| {
+                s.prefetch(managed.view().slice(10..20)?, side)?;
+                Ok(())
+            })?;
+            stream.scope(|s| {
+                let mut lent = s.lend_managed(&mut managed);
+                s.prefetch(&lent, side)?;
+                s.fill(&mut lent, 4)?;
+                s.prefetch(&lent, Side::Host)
+            })?;
+        }
+        assert_eq!(managed.as_slice()?, vec![4; 100_000]);
+        Ok(())
+    });
+}
+
+#[test]
+fn empty_memory_makes_no_driver_call() {
+    in_context(|ctx| {
+        let calls = || ctx.driver().machine().map(|machine| machine.calls());
+        let before = calls();
+        let mut none = ctx.managed_zeros::<u64>(0)?;
+        assert!(none.as_slice()?.is_empty() && none.as_mut_slice()?.is_empty());
+        none.prefetch(Side::Device)?;
+        none.advise(Advice::ReadMostly(true))?;
+        none.close().map_err(|(_, error)| error)?;
+        drop(ctx.managed_from::<u8>(&[])?);
+        assert_eq!(calls(), before);
+        Ok(())
+    });
+}
+
+#[test]
+fn sizes_are_checked() {
+    in_context(|ctx| {
+        let (len, element_bytes) = (usize::MAX / 4, 8);
+        let overflow = Error::SizeOverflow { len, element_bytes };
+        assert_eq!(ctx.managed_zeros::<u64>(len).unwrap_err(), overflow);
+        Ok(())
+    });
+}
+
+/// The memory goes with its context: the host is told, where it asks.
+#[test]
+fn a_lost_context_is_told() {
+    let driver = simulated(Simulation::default());
+    let result = driver.with_device(0, |ctx| {
+        let mut managed = ctx.managed_zeros::<u8>(4)?;
+        driver.machine().unwrap().reset_primary(0);
+        let lost = Error::ContextLost { ordinal: 0 };
+        assert_eq!(managed.as_slice().unwrap_err(), lost);
+        assert_eq!(managed.as_mut_slice().unwrap_err(), lost);
+        assert_eq!(managed.advise(Advice::ReadMostly(true)), Err(lost));
+        Ok(())
+    });
+    drop(result);
+}
+
+#[test]
+fn forgetting_it_leaks_and_nothing_else() {
+    on_driver(|driver| {
+        driver.with_device(0, |ctx| {
+            mem::forget(ctx.managed_from(&[1u8; 100])?);
+            Ok(())
+        })
+    });
+}
+
+/// A driver without the calls that only make things faster.
+#[test]
+fn a_driver_without_prefetches_says_so() {
+    let driver = simulated(Simulation {
+        missing: &["cuMemPrefetchAsync", "cuMemAdvise"],
+        ..Simulation::default()
+    });
+    on(driver, |driver| {
+        driver.with_device(0, |ctx| {
+            let managed = ctx.managed_zeros::<u8>(4)?;
+            let missing = |error| matches!(error, Error::SymbolMissing { .. });
+            assert!(missing(managed.prefetch(Side::Host).unwrap_err()));
+            assert!(missing(
+                managed.advise(Advice::ReadMostly(true)).unwrap_err()
+            ));
+            Ok(())
+        })
+    });
+}
