@@ -1,18 +1,17 @@
 //! A device before there is a context on it.
 
 use crate::attribute::Attribute;
-use crate::context::with_primary_context;
-use crate::driver::Driver;
 use crate::error::Result;
 use crate::ffi::{
     CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED, CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK,
     CUdevice, CUdevice_P2PAttribute,
 };
+use crate::internal::api::Api;
 use crate::internal::calls;
-use crate::internal::host_function;
+use crate::internal::inside;
 use std::fmt;
 
-/// A device of a [`Driver`]: an ordinal that can be asked what it is. It carries no brand and needs no context.
+/// A device of a [`Driver`](crate::Driver): an ordinal that can be asked what it is. It carries no brand and needs no context.
 ///
 /// ```
 /// # use scoped_cuda::{Attribute, Driver, sim::Simulation};
@@ -26,24 +25,18 @@ use std::fmt;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Device {
-    driver: Driver,
+    api: Api,
     ordinal: u32,
     raw: CUdevice,
 }
 
 impl Device {
-    pub(crate) fn new(driver: Driver, ordinal: u32, raw: CUdevice) -> Self {
-        Self {
-            driver,
-            ordinal,
-            raw,
-        }
+    pub(crate) fn new(api: Api, ordinal: u32, raw: CUdevice) -> Self {
+        Self { api, ordinal, raw }
     }
 
-    /// The driver that has this device.
-    #[must_use]
-    pub fn driver(self) -> Driver {
-        self.driver
+    pub(crate) fn api(self) -> Api {
+        self.api
     }
 
     /// The device's number, from 0.
@@ -63,8 +56,8 @@ impl Device {
     /// # Errors
     /// What the driver returns.
     pub fn name(self) -> Result<String> {
-        host_function::not_inside()?;
-        calls::device_name(self.driver, self.raw)
+        inside::not_inside()?;
+        calls::device_name(self.api, self.raw)
     }
 
     /// 16 bytes that identify this GPU, or this MIG instance, across reboots and processes (`cuDeviceGetUuid`).
@@ -72,8 +65,8 @@ impl Device {
     /// # Errors
     /// What the driver returns.
     pub fn uuid(self) -> Result<Uuid> {
-        host_function::not_inside()?;
-        calls::device_uuid(self.driver, self.raw).map(|uuid| Uuid(uuid.bytes))
+        inside::not_inside()?;
+        calls::device_uuid(self.api, self.raw).map(|uuid| Uuid(uuid.bytes))
     }
 
     /// Major and minor compute capability (`cuDeviceGetAttribute`).
@@ -93,20 +86,8 @@ impl Device {
     /// # Errors
     /// What the driver returns.
     pub fn total_memory(self) -> Result<usize> {
-        host_function::not_inside()?;
-        calls::device_total_mem(self.driver, self.raw)
-    }
-
-    /// The device's free memory in bytes, at this moment, for all processes (`cuMemGetInfo`).
-    ///
-    /// The driver only answers this with a context: outside a `with_device` of this device the call makes one for itself, which
-    /// takes about 0.2 s. Inside, [`Context::free_memory`](crate::Context::free_memory) is the same number.
-    ///
-    /// # Errors
-    /// What the driver returns.
-    pub fn free_memory(self) -> Result<usize> {
-        host_function::not_inside()?;
-        with_primary_context(self, |ctx| ctx.free_memory())
+        inside::not_inside()?;
+        calls::device_total_mem(self.api, self.raw)
     }
 
     /// Where the device is on the PCI bus, as `domain:bus:device.function` (`cuDeviceGetPCIBusId`).
@@ -114,8 +95,8 @@ impl Device {
     /// # Errors
     /// What the driver returns.
     pub fn pci_bus_id(self) -> Result<String> {
-        host_function::not_inside()?;
-        calls::device_pci_bus_id(self.driver, self.raw)
+        inside::not_inside()?;
+        calls::device_pci_bus_id(self.api, self.raw)
     }
 
     /// An attribute, in the unit that `cuda.h` gives it (`cuDeviceGetAttribute`).
@@ -123,8 +104,8 @@ impl Device {
     /// # Errors
     /// What the driver returns; `CUDA_ERROR_INVALID_VALUE` for an attribute newer than the driver.
     pub fn attribute(self, attribute: Attribute) -> Result<i32> {
-        host_function::not_inside()?;
-        calls::device_attribute(self.driver, attribute as u32, self.raw)
+        inside::not_inside()?;
+        calls::device_attribute(self.api, attribute as u32, self.raw)
     }
 
     /// Whether this device can read and write the memory of `peer` directly (`cuDeviceCanAccessPeer`). Not always mutual.
@@ -132,8 +113,8 @@ impl Device {
     /// # Errors
     /// What the driver returns.
     pub fn can_access(self, peer: Self) -> Result<bool> {
-        host_function::not_inside()?;
-        calls::device_can_access_peer(self.driver, self.raw, peer.raw)
+        inside::not_inside()?;
+        calls::device_can_access_peer(self.api, self.raw, peer.raw)
     }
 
     /// How good the link to `peer` is, compared with other links of this machine: 0 is the best, a higher number a slower one
@@ -173,8 +154,8 @@ impl Device {
     }
 
     fn peer_attribute(self, peer: Self, attribute: CUdevice_P2PAttribute) -> Result<i32> {
-        host_function::not_inside()?;
-        calls::device_p2p_attribute(self.driver, attribute, self.raw, peer.raw)
+        inside::not_inside()?;
+        calls::device_p2p_attribute(self.api, attribute, self.raw, peer.raw)
     }
 }
 

@@ -5,16 +5,14 @@
 use crate::context::{Context, with_primary_context};
 use crate::device::Device;
 use crate::error::{DriverError, Error, Result, Version};
-use crate::ffi::{self, CUresult, SYMBOLS, Symbols};
+use crate::ffi::{self, CUresult, Symbols};
+use crate::internal::api::{Address, Api, Origin, TeardownError};
 use crate::internal::calls;
-use crate::internal::host_function;
-use crate::internal::in_flight::InFlightCounts;
-use crate::internal::wake::Sleepers;
+use crate::internal::inside;
 #[cfg(feature = "sim")]
 use crate::sim::{Machine, Simulation};
 use std::ffi::{c_int, c_void};
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// A loaded CUDA driver. A copyable reference to something that lives as long as the process.
@@ -26,49 +24,10 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 /// println!("CUDA {}, {} devices", driver.version(), driver.device_count()?);
 /// # Ok::<(), scoped_cuda::Error>(())
 /// ```
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Driver {
-    state: &'static State,
+    api: Api,
 }
-
-type Address = Box<dyn Fn(&str, c_int) -> *const c_void + Send + Sync>;
-
-struct State {
-    symbols: Symbols,
-    version: Version,
-    address: Address,
-    origin: Origin,
-    /// `cuInit` found no device: the driver is there, but no other call would work.
-    without_devices: AtomicBool,
-    is_poisoned: AtomicBool,
-    first_fault: OnceLock<DriverError>,
-    teardown_errors: Mutex<Vec<TeardownError>>,
-    /// Who waits for host functions, which a fault keeps from being called.
-    sleepers: Sleepers,
-    in_flight: InFlightCounts,
-}
-
-/// Where a driver comes from.
-#[derive(Default)]
-struct Origin {
-    /// The driver ordinal of device 0. Not 0 only for a simulated machine, which shares the process with others.
-    first_ordinal: c_int,
-    #[cfg(feature = "sim")]
-    machine: Option<Machine>,
-}
-
-/// An error that a `Drop` met, where nobody could be told.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub struct TeardownError {
-    /// The device whose object was being dropped.
-    pub ordinal: u32,
-    /// What went wrong.
-    pub error: Error,
-}
-
-/// How many teardown errors are kept: the first ones, which tell most.
-const TEARDOWN_ERRORS_KEPT: usize = 64;
 
 static LOADED: OnceLock<Driver> = OnceLock::new();
 static LOADING: Mutex<()> = Mutex::new(());
@@ -168,7 +127,7 @@ impl Driver {
     /// # Safety
     /// As [`from_symbols`](Self::from_symbols).
     unsafe fn start(address: Address, origin: Origin) -> Result<Self> {
-        host_function::not_inside()?;
+        inside::not_inside()?;
         #[cfg(feature = "sim")]
         if let Some(machine) = &origin.machine {
             machine.select();
@@ -183,32 +142,21 @@ impl Driver {
         }
         // SAFETY: the caller's promise.
         let symbols = unsafe { Symbols::resolve(|symbol| address(symbol.name, symbol.version)) };
-        let state: &'static State = Box::leak(Box::new(State {
-            symbols: symbols.map_err(|error| Error::not_loaded(error, version))?,
-            version,
-            without_devices: AtomicBool::new(false),
-            address,
-            origin,
-            is_poisoned: AtomicBool::new(false),
-            first_fault: OnceLock::new(),
-            teardown_errors: Mutex::new(Vec::new()),
-            sleepers: Sleepers::default(),
-            in_flight: InFlightCounts::new(),
-        }));
-        let driver = Self { state };
-        match calls::init(driver) {
+        let symbols = symbols.map_err(|error| Error::not_loaded(error, version))?;
+        let api = Api::new(symbols, version, address, origin);
+        match calls::init(api) {
             Err(Error::Driver(error)) if error.code() == CUresult::NO_DEVICE => {
-                state.without_devices.store(true, Ordering::Relaxed);
-                Ok(driver)
+                api.set_without_devices();
+                Ok(Self { api })
             }
-            other => other.map(|()| driver),
+            other => other.map(|()| Self { api }),
         }
     }
 
     /// The CUDA version that the driver supports (`cuDriverGetVersion`).
     #[must_use]
     pub fn version(self) -> Version {
-        self.state.version
+        self.api.version()
     }
 
     /// How many devices there are; 0 is not an error (`cuDeviceGetCount`).
@@ -216,15 +164,15 @@ impl Driver {
     /// # Errors
     /// What the driver returns.
     pub fn device_count(self) -> Result<u32> {
-        host_function::not_inside()?;
-        if self.state.without_devices.load(Ordering::Relaxed) {
+        inside::not_inside()?;
+        if self.api.is_without_devices() {
             return Ok(0);
         }
         #[cfg(feature = "sim")]
-        if let Some(machine) = &self.state.origin.machine {
+        if let Some(machine) = &self.api.origin().machine {
             machine.select();
         }
-        calls::device_count(self).map(|count| u32::try_from(count).unwrap_or(0))
+        calls::device_count(self.api).map(|count| u32::try_from(count).unwrap_or(0))
     }
 
     /// Device number `ordinal`, from 0 (`cuDeviceGet`).
@@ -243,8 +191,8 @@ impl Driver {
                 count,
             });
         };
-        let raw = calls::device_get(self, self.state.origin.first_ordinal + driver_ordinal)?;
-        Ok(Device::new(self, ordinal, raw))
+        let raw = calls::device_get(self.api, self.api.origin().first_ordinal + driver_ordinal)?;
+        Ok(Device::new(self.api, ordinal, raw))
     }
 
     /// All devices in order.
@@ -308,20 +256,20 @@ impl Driver {
     /// The driver calls of this driver as function pointers, for code that must leave this crate's guarantees.
     #[must_use]
     pub fn symbols(self) -> &'static Symbols {
-        &self.state.symbols
+        self.api.symbols()
     }
 
     /// The address of any entry point of the driver by name and CUDA version (`cuGetProcAddress_v2`); null when it has none.
     #[must_use]
     pub fn symbol(self, name: &str, version: c_int) -> *const c_void {
-        (self.state.address)(name, version)
+        self.api.symbol(name, version)
     }
 
     /// The simulated machine behind this driver, when it is one.
     #[cfg(feature = "sim")]
     #[must_use]
     pub fn machine(self) -> Option<&'static Machine> {
-        self.state.origin.machine.as_ref()
+        self.api.origin().machine.as_ref()
     }
 
     /// Whether this driver is a simulated one.
@@ -336,105 +284,32 @@ impl Driver {
     /// The fault that made the driver unusable in this process, if there was one (claim C10).
     #[must_use]
     pub fn fault(self) -> Option<DriverError> {
-        self.state.first_fault.get().copied()
+        self.api.fault()
     }
 
     /// Takes the errors that destructors met since the last call, the first 64 of them. A `drop` reports nothing to its surroundings;
     /// `close` does.
     #[must_use]
     pub fn take_teardown_errors(self) -> Vec<TeardownError> {
-        std::mem::take(
-            &mut *self
-                .state
-                .teardown_errors
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner),
-        )
-    }
-
-    /// Keeps an error for [`take_teardown_errors`](Self::take_teardown_errors). After a fault nothing is kept: everything would fail.
-    #[cold]
-    pub(crate) fn log_teardown(self, ordinal: u32, error: Error) {
-        if self.fault().is_some() {
-            return;
-        }
-        let mut kept = self
-            .state
-            .teardown_errors
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if kept.len() < TEARDOWN_ERRORS_KEPT {
-            kept.push(TeardownError { ordinal, error });
-        }
-    }
-
-    /// Whether calls still make sense; the first fault otherwise (claim C10).
-    #[inline]
-    pub(crate) fn unpoisoned(self) -> Result<()> {
-        if self.state.is_poisoned.load(Ordering::Relaxed) {
-            Err(self.poisoned())
-        } else {
-            Ok(())
-        }
-    }
-
-    #[cold]
-    fn poisoned(self) -> Error {
-        match self.fault() {
-            Some(first) => Error::Poisoned { first },
-            // The flag is set after the fault is stored; this arm is never taken.
-            None => Error::Driver(self.describe(CUresult::UNKNOWN, "an earlier call")),
-        }
-    }
-
-    /// Turns a code into an error and remembers the first sticky fault.
-    #[cold]
-    pub(crate) fn failed(self, code: CUresult, call: &'static str) -> Error {
-        let error = self.describe(code, call);
-        if code.is_sticky() {
-            self.state.first_fault.get_or_init(|| error);
-            self.state.is_poisoned.store(true, Ordering::Release);
-            self.state.sleepers.wake();
-        }
-        Error::Driver(error)
-    }
-
-    pub(crate) fn in_flight(self) -> &'static InFlightCounts {
-        &self.state.in_flight
-    }
-
-    pub(crate) fn sleepers(self) -> &'static Sleepers {
-        &self.state.sleepers
-    }
-
-    fn describe(self, code: CUresult, call: &'static str) -> DriverError {
-        let symbols = self.symbols();
-        DriverError::new(
-            code,
-            call,
-            calls::error_name(symbols, code),
-            calls::error_text(symbols, code),
-        )
-    }
-
-    /// The error for an optional entry point that this driver lacks.
-    #[cold]
-    pub(crate) fn missing(self, name: &str) -> Error {
-        let symbol = SYMBOLS
-            .iter()
-            .find(|symbol| symbol.name == name)
-            .unwrap_or(&SYMBOLS[0]);
-        Error::missing(symbol, self.version())
+        self.api.take_teardown_errors()
     }
 }
 
-impl PartialEq for Driver {
-    fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self.state, other.state)
+impl Device {
+    /// The driver that has this device.
+    #[must_use]
+    pub fn driver(self) -> Driver {
+        Driver { api: self.api() }
     }
 }
 
-impl Eq for Driver {}
+impl Context<'_> {
+    /// The driver of this context.
+    #[must_use]
+    pub fn driver(self) -> Driver {
+        Driver { api: self.api() }
+    }
+}
 
 impl fmt::Debug for Driver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

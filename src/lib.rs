@@ -4,7 +4,6 @@
 mod attribute;
 mod context;
 mod device;
-mod devices;
 mod driver;
 mod error;
 mod extent;
@@ -16,6 +15,7 @@ pub mod nvrtc;
 mod owned_copy;
 mod peer;
 pub mod safety;
+mod several_devices;
 mod stream;
 
 #[doc(inline)]
@@ -25,13 +25,14 @@ pub use attribute::Attribute;
 pub use bytemuck::Pod;
 pub use context::Context;
 pub use device::{Device, Uuid};
-pub use driver::{Driver, TeardownError};
+pub use driver::Driver;
 #[cfg(feature = "sim")]
 #[doc(inline)]
 pub use scoped_cuda_sim as sim;
 
 pub use error::{DriverError, Error, LaunchField, Result, Version};
 pub use extent::{Axis, Extent, HostLayout};
+pub use internal::api::TeardownError;
 pub use kernel::{
     Arg, Args, BestBlock, CacheMode, CachePreference, Carveout, Count, Counted, Global, In, InOut,
     JitOptions, Kernel, KernelAttributes, LaunchConfig, Layout, Length, Linked, Linker, Module,

@@ -7,7 +7,6 @@ use crate::error::{Error, Result};
 use crate::internal::calls;
 use crate::internal::completion::{Completion, Orphan, Progress};
 use crate::internal::current;
-use crate::internal::in_flight::InFlight;
 use crate::internal::wait::{Failed, drains};
 use crate::memory::{Buffer, PinnedBuffer, same_len};
 use crate::stream::Stream;
@@ -114,7 +113,7 @@ impl<'ctx> Stream<'ctx> {
             // SAFETY: both sides have `bytes` and are owned by the copy until it is done, or for ever (C6); the device's are of the
             // stream's context (equal brands, C2), at rest.
             current::bind(state, || unsafe {
-                calls::memcpy_htod_async(state.driver(), to, from, bytes, stream)
+                calls::memcpy_htod_async(state.api(), to, from, bytes, stream)
             })
         })
     }
@@ -149,7 +148,7 @@ impl<'ctx> Stream<'ctx> {
         Pending::start(self, (host, device), lengths, || {
             // SAFETY: as in `upload_owned`; any bits are a valid `T` (`Pod`).
             current::bind(state, || unsafe {
-                calls::memcpy_dtoh_async(state.driver(), to, from, bytes, stream)
+                calls::memcpy_dtoh_async(state.api(), to, from, bytes, stream)
             })
         })
     }
@@ -190,7 +189,7 @@ impl<'ctx, T: Pod> Pending<'ctx, T> {
             let state = State::Running(completion, sides);
             return Ok(Self { context, state });
         };
-        let in_flight = InFlight::on(state);
+        let in_flight = state.in_flight();
         completions.give_back(completion);
         // The copy may run, and nothing will tell when it is done: that has to be waited for here.
         if drains(state, stream.as_raw()) {
@@ -291,7 +290,7 @@ impl<'ctx, T> Pending<'ctx, T> {
         let ended = match completion.progress(context) {
             Progress::Done => Ok(()),
             Progress::Failed(failed) => Err(failed),
-            Progress::Running => match completion.arm(context) {
+            Progress::Running => match completion.arm(context, context.completions()) {
                 Ok(()) => {
                     self.state = State::Running(completion, sides);
                     return Poll::Pending;

@@ -2,10 +2,10 @@
 
 #![allow(unsafe_code)] // events and streams of its own; frees memory
 
-use crate::context::ContextState;
 use crate::error::{Error, Result};
 use crate::ffi::{CU_EVENT_DISABLE_TIMING, CUdeviceptr, CUevent, CUresult, CUstream};
 use crate::internal::calls;
+use crate::internal::context_handle::ContextHandle;
 use crate::internal::current;
 use crate::internal::host_function::{self, Owner};
 use crate::internal::in_flight::InFlight;
@@ -77,21 +77,21 @@ impl Completion {
     ///
     /// # Safety
     /// `stream` is a live stream of the context.
-    pub(crate) unsafe fn record(&self, context: &ContextState, stream: CUstream) -> Result<()> {
+    pub(crate) unsafe fn record(&self, context: &ContextHandle, stream: CUstream) -> Result<()> {
         // SAFETY: the event lives until `Completions::close`; both are of one context (C2).
-        unsafe { calls::event_record(context.driver(), self.event, stream) }
+        unsafe { calls::event_record(context.api(), self.event, stream) }
     }
 
     /// Where the copy is (`cuEventQuery`).
-    pub(crate) fn progress(&self, context: &ContextState) -> Progress {
-        if let Err(error) = context.driver().unpoisoned() {
+    pub(crate) fn progress(&self, context: &ContextHandle) -> Progress {
+        if let Err(error) = context.api().unpoisoned() {
             return Progress::Failed(match may_only_be_of(context) {
                 true => Failed::Stopped(error),
                 false => Failed::Unproven(error),
             });
         }
         // SAFETY: the event lives until `Completions::close`.
-        match unsafe { calls::event_query(context.driver(), self.event) } {
+        match unsafe { calls::event_query(context.api(), self.event) } {
             CUresult::SUCCESS => Progress::Done,
             CUresult::NOT_READY => Progress::Running,
             code => {
@@ -106,7 +106,7 @@ impl Completion {
     }
 
     /// Waits for the copy (`cuEventSynchronize`).
-    pub(crate) fn wait(&self, context: &ContextState) -> Result<(), Failed> {
+    pub(crate) fn wait(&self, context: &ContextHandle) -> Result<(), Failed> {
         wait_event(context, self.event)
     }
 
@@ -115,11 +115,11 @@ impl Completion {
     }
 
     /// Sees to it that the sleeper is woken when the copy is done (`cuStreamWaitEvent`, `cuLaunchHostFunc`).
-    pub(crate) fn arm(&mut self, context: &ContextState) -> Result<()> {
+    pub(crate) fn arm(&mut self, context: &ContextHandle, completions: &Completions) -> Result<()> {
         if self.is_armed {
             return Ok(());
         }
-        let (driver, completions) = (context.driver(), context.completions());
+        let driver = context.api();
         let stream = match self.waking {
             Some(stream) => stream,
             None => {
@@ -151,13 +151,13 @@ impl Completions {
     }
 
     /// A completion that nothing was recorded in yet (`cuEventCreate` if none is idle).
-    pub(crate) fn take(&self, context: &ContextState) -> Result<Completion> {
+    pub(crate) fn take(&self, context: &ContextHandle) -> Result<Completion> {
         self.reclaim(context);
-        let in_flight = Some(InFlight::on(context));
+        let in_flight = Some(context.in_flight());
         if let Some(idle) = self.lock().idle.pop() {
             return Ok(Completion { in_flight, ..idle });
         }
-        let driver = context.driver();
+        let driver = context.api();
         let event = current::bind(context, || {
             calls::event_create(driver, CU_EVENT_DISABLE_TIMING)
         })?;
@@ -182,14 +182,14 @@ impl Completions {
     }
 
     /// Keeps the memory of a copy that may be running until it is done.
-    pub(crate) fn park(&self, context: &ContextState, completion: Completion, memory: Orphan) {
+    pub(crate) fn park(&self, context: &ContextHandle, completion: Completion, memory: Orphan) {
         completion.sleeper.next_round();
         self.lock().parked.push(Parked { completion, memory });
         self.reclaim(context);
     }
 
     /// Frees the parked memory of copies that are done.
-    fn reclaim(&self, context: &ContextState) {
+    fn reclaim(&self, context: &ContextHandle) {
         let parked = mem::take(&mut self.lock().parked);
         for Parked { completion, memory } in parked {
             let progress = completion.progress(context);
@@ -208,7 +208,7 @@ impl Completions {
 
     /// Waits for parked copies, frees their memory, and destroys everything. No [`Completion`] is used afterwards; that of a forgotten
     /// copy may be pending still.
-    pub(crate) fn close(&self, context: &ContextState) {
+    pub(crate) fn close(&self, context: &ContextHandle) {
         let inner = mem::take(&mut *self.lock());
         for Parked { completion, memory } in inner.parked {
             match completion.wait(context) {
@@ -233,19 +233,19 @@ impl Completions {
             context.tear_down(|driver| unsafe { calls::stream_destroy(driver, stream) });
         }
         for (event, sleeper) in inner.events {
-            context.driver().sleepers().remove(&sleeper);
+            context.api().sleepers().remove(&sleeper);
             // SAFETY: created in `take` and destroyed once; what is recorded in it or waits for it goes on (measured).
             context.tear_down(|driver| unsafe { calls::event_destroy(driver, event) });
         }
     }
 }
 
-fn log(context: &ContextState, error: Error) {
-    context.driver().log_teardown(context.ordinal(), error);
+fn log(context: &ContextHandle, error: Error) {
+    context.api().log_teardown(context.ordinal(), error);
 }
 
 /// Frees what no copy touches any more (`cuMemFreeHost`, `cuMemFreeAsync`).
-fn free(context: &ContextState, memory: Orphan) {
+fn free(context: &ContextHandle, memory: Orphan) {
     let Orphan {
         host,
         device,

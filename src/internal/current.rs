@@ -9,20 +9,20 @@
 
 #![allow(unsafe_code)] // pushes and pops
 
-use crate::context::ContextState;
 use crate::device::Device;
-use crate::driver::Driver;
 use crate::error::{Error, Result};
 use crate::ffi::{CUcontext, CUresult};
+use crate::internal::api::Api;
 use crate::internal::calls;
+use crate::internal::context_handle::ContextHandle;
 use std::mem;
 
 /// Runs `call` with `context` current on this thread and leaves the thread's stack as it was.
 ///
 /// `call` makes one driver call and nothing else, so nothing of it can change the stack.
 #[inline]
-pub(crate) fn bind<R>(context: &ContextState, call: impl FnOnce() -> Result<R>) -> Result<R> {
-    let driver = context.driver();
+pub(crate) fn bind<R>(context: &ContextHandle, call: impl FnOnce() -> Result<R>) -> Result<R> {
+    let driver = context.api();
     driver.unpoisoned()?;
     if calls::ctx_get_current(driver)? == context.raw() {
         call()
@@ -32,7 +32,7 @@ pub(crate) fn bind<R>(context: &ContextState, call: impl FnOnce() -> Result<R>) 
 }
 
 #[cold]
-fn bind_other<R>(context: &ContextState, call: impl FnOnce() -> Result<R>) -> Result<R> {
+fn bind_other<R>(context: &ContextHandle, call: impl FnOnce() -> Result<R>) -> Result<R> {
     let pushed = Pushed::new(context)?;
     let result = call();
     drop(pushed);
@@ -41,13 +41,13 @@ fn bind_other<R>(context: &ContextState, call: impl FnOnce() -> Result<R>) -> Re
 
 /// One entry that this module put on the stack; dropping it takes it off.
 struct Pushed<'a> {
-    context: &'a ContextState,
+    context: &'a ContextHandle,
 }
 
 impl<'a> Pushed<'a> {
-    fn new(context: &'a ContextState) -> Result<Self> {
+    fn new(context: &'a ContextHandle) -> Result<Self> {
         // SAFETY: the state holds a retain (C1).
-        unsafe { calls::ctx_push_current(context.driver(), context.raw()) }?;
+        unsafe { calls::ctx_push_current(context.api(), context.raw()) }?;
         Ok(Self { context })
     }
 }
@@ -62,7 +62,7 @@ impl Drop for Pushed<'_> {
             Err(error) => error,
         };
         self.context
-            .driver()
+            .api()
             .log_teardown(self.context.ordinal(), problem);
     }
 }
@@ -81,7 +81,7 @@ impl Entered {
         let before = alive(device, take_apart(device)?);
         put_together(device, &before)?;
         // SAFETY: retained (the caller's promise).
-        unsafe { calls::ctx_push_current(device.driver(), context) }?;
+        unsafe { calls::ctx_push_current(device.api(), context) }?;
         Ok(Self {
             device,
             before,
@@ -106,9 +106,7 @@ impl Drop for Entered {
     fn drop(&mut self) {
         if !self.left {
             if let Err(error) = self.restore() {
-                self.device
-                    .driver()
-                    .log_teardown(self.device.ordinal(), error);
+                self.device.api().log_teardown(self.device.ordinal(), error);
             }
         }
     }
@@ -158,14 +156,14 @@ fn alive(device: Device, mut entries: Vec<CUcontext>) -> Vec<CUcontext> {
 
 fn is_dead(device: Device, context: CUcontext) -> bool {
     // SAFETY: the handle came off this thread's stack, so from the driver; a dead one is what is being asked about.
-    let asked = unsafe { calls::ctx_get_id(device.driver(), context) };
+    let asked = unsafe { calls::ctx_get_id(device.api(), context) };
     matches!(asked, Err(Error::Driver(error)) if error.code() == CUresult::CONTEXT_IS_DESTROYED)
 }
 
 /// Makes a call on the stack a second time if it fails: a passing failure must not cost the caller an entry, or leave one too many.
 /// What was made good is kept in the log of teardown errors.
-fn persist<R>(device: Device, call: impl Fn(Driver) -> Result<R>) -> Result<R> {
-    let driver = device.driver();
+fn persist<R>(device: Device, call: impl Fn(Api) -> Result<R>) -> Result<R> {
+    let driver = device.api();
     call(driver).or_else(|first| {
         let second = call(driver)?;
         driver.log_teardown(device.ordinal(), first);

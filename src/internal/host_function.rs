@@ -9,9 +9,8 @@
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::ffi::CUstream;
-use crate::internal::calls;
+use crate::internal::{calls, inside};
 use std::any::Any;
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -53,20 +52,6 @@ static RETURNED: Condvar = Condvar::new();
 static IN_TABLE: AtomicUsize = AtomicUsize::new(0);
 static NEXT_OWNER: AtomicU64 = AtomicU64::new(0);
 
-thread_local! {
-    static INSIDE: Cell<bool> = const { Cell::new(false) };
-}
-
-/// # Errors
-/// [`Error::InsideHostFunction`] on a thread that is in a host function.
-pub(crate) fn not_inside() -> Result<()> {
-    if INSIDE.get() {
-        Err(Error::InsideHostFunction)
-    } else {
-        Ok(())
-    }
-}
-
 fn table() -> MutexGuard<'static, Table> {
     // No code of a user runs while it is locked.
     TABLE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -90,12 +75,7 @@ pub(crate) unsafe fn enqueue(
     let key = table().insert(pending);
     // SAFETY: the stream is live (the caller's promise); `call` takes any number, at any time and on any thread (C11).
     let enqueued = unsafe {
-        calls::launch_host_func(
-            device.driver(),
-            stream,
-            call,
-            ptr::without_provenance_mut(key),
-        )
+        calls::launch_host_func(device.api(), stream, call, ptr::without_provenance_mut(key))
     };
     if enqueued.is_err() {
         // A statement of its own, so that the captures are dropped after the table was unlocked.
@@ -110,9 +90,9 @@ unsafe extern "C" fn call(key: *mut c_void) {
     let Some((owner, device, function)) = table().start(key.addr()) else {
         return;
     };
-    let was_inside = INSIDE.replace(true);
+    let was_inside = inside::enter();
     let outcome = catch_unwind(AssertUnwindSafe(function)).map_err(message);
-    INSIDE.set(was_inside);
+    inside::leave(was_inside);
     table().finish(owner, device, outcome);
     RETURNED.notify_all();
 }

@@ -4,7 +4,6 @@
 //! fault the work has been stopped by then. On another one it goes on (measured on two H200: a copy to host memory that was queued there
 //! arrived after the wait for its stream had returned the fault). Which device it was nobody tells; but it is one with work in flight.
 
-use crate::context::ContextState;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Devices with a counter of their own.
@@ -36,16 +35,17 @@ impl InFlightCounts {
 pub(crate) struct InFlight(Option<&'static AtomicUsize>);
 
 impl InFlight {
-    /// To be made before anything is enqueued. After a fault nothing can be, and nothing is counted.
+    /// To be made before anything is enqueued on device `ordinal`.
     #[inline]
-    pub(crate) fn on(context: &ContextState) -> Self {
-        let driver = context.driver();
-        if driver.unpoisoned().is_err() {
-            return Self(None);
-        }
-        let count = &driver.in_flight().0[InFlightCounts::slot(context.ordinal())];
+    pub(crate) fn on(counts: &'static InFlightCounts, ordinal: u32) -> Self {
+        let count = &counts.0[InFlightCounts::slot(ordinal)];
         count.fetch_add(1, Ordering::SeqCst);
         Self(Some(count))
+    }
+
+    /// Counts nothing.
+    pub(crate) fn none() -> Self {
+        Self(None)
     }
 }
 

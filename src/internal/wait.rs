@@ -6,10 +6,10 @@
 
 #![allow(unsafe_code)] // synchronises streams
 
-use crate::context::ContextState;
 use crate::error::{Error, Result};
 use crate::ffi::{CUevent, CUresult, CUstream};
 use crate::internal::calls;
+use crate::internal::context_handle::ContextHandle;
 use crate::internal::host_function::Owner;
 use crate::internal::in_flight::InFlight;
 use std::io::Write;
@@ -20,9 +20,9 @@ use std::{io, mem, process, thread};
 /// Waits until `stream`, a live stream of the context, has finished its work or was stopped (`cuStreamSynchronize`).
 ///
 /// Returns only when no work of the stream is running any more. An error is that of the work, or says that it was lost.
-pub(crate) fn wait(context: &ContextState, stream: CUstream) -> Result<()> {
+pub(crate) fn wait(context: &ContextHandle, stream: CUstream) -> Result<()> {
     context.not_lost()?;
-    let driver = context.driver();
+    let driver = context.api();
     // SAFETY: `stream` is live (the callers' promise) and so is its context, as was just asked.
     let Err(code) = (unsafe { calls::stream_synchronize(driver, stream) }) else {
         return Ok(());
@@ -58,9 +58,9 @@ pub(crate) enum Failed {
 }
 
 /// Waits until what was recorded in `event`, a live event of the context, is done or was stopped (`cuEventSynchronize`).
-pub(crate) fn wait_event(context: &ContextState, event: CUevent) -> Result<(), Failed> {
+pub(crate) fn wait_event(context: &ContextHandle, event: CUevent) -> Result<(), Failed> {
     context.not_lost().map_err(Failed::Stopped)?;
-    let driver = context.driver();
+    let driver = context.api();
     // SAFETY: `event` is live (the callers' promise).
     let Err(code) = (unsafe { calls::event_synchronize_regardless(driver, event) }) else {
         return Ok(());
@@ -78,8 +78,8 @@ pub(crate) fn wait_event(context: &ContextState, event: CUevent) -> Result<(), F
 
 /// [`wait`] for memory that is owned: tells when nothing is proved, and does not abort. Only whether the work has stopped is told.
 #[cold]
-pub(crate) fn drains(context: &ContextState, stream: CUstream) -> bool {
-    let driver = context.driver();
+pub(crate) fn drains(context: &ContextHandle, stream: CUstream) -> bool {
+    let driver = context.api();
     if context.is_lost() {
         return true;
     }
@@ -95,9 +95,9 @@ pub(crate) fn drains(context: &ContextState, stream: CUstream) -> bool {
 }
 
 /// [`wait`] where nothing is lent to what is waited for, so that nothing has to be proved.
-pub(crate) fn drain(context: &ContextState, stream: CUstream) -> Result<()> {
+pub(crate) fn drain(context: &ContextHandle, stream: CUstream) -> Result<()> {
     context.not_lost()?;
-    let driver = context.driver();
+    let driver = context.api();
     // SAFETY: `stream` is live (the callers' promise) and so is its context, as was just asked.
     let Err(code) = (unsafe { calls::stream_synchronize(driver, stream) }) else {
         return Ok(());
@@ -112,14 +112,14 @@ pub(crate) fn drain(context: &ContextState, stream: CUstream) -> Result<()> {
 
 /// What a query that says neither that the work is done nor that it is running says, as an error.
 #[cold]
-pub(crate) fn work_failed(context: &ContextState, code: CUresult, call: &'static str) -> Error {
+pub(crate) fn work_failed(context: &ContextHandle, code: CUresult, call: &'static str) -> Error {
     if code == CUresult::CONTEXT_IS_DESTROYED {
         return context.lost();
     }
     // An earlier fault is what ended the work; this answer only repeats it.
-    match context.driver().unpoisoned() {
+    match context.api().unpoisoned() {
         Err(poisoned) => poisoned,
-        Ok(()) => context.driver().failed(code, call),
+        Ok(()) => context.api().failed(code, call),
     }
 }
 
@@ -130,7 +130,7 @@ pub(crate) fn work_failed(context: &ContextState, code: CUresult, call: &'static
 /// The answer that proves nothing either.
 #[cold]
 fn has_stopped(
-    context: &ContextState,
+    context: &ContextHandle,
     code: CUresult,
     ask: impl Fn() -> CUresult,
 ) -> Result<(), CUresult> {
@@ -147,13 +147,13 @@ fn has_stopped(
 }
 
 /// Whether an answer about a stream of the context proves that its work is not running any more. A fault does if it is of this device.
-pub(crate) fn proves_stopped(context: &ContextState, answer: CUresult) -> bool {
+pub(crate) fn proves_stopped(context: &ContextHandle, answer: CUresult) -> bool {
     answer.proves_stopped() && (!answer.is_sticky() || may_only_be_of(context))
 }
 
 /// Whether a fault of this process can only be of the context's device.
-pub(crate) fn may_only_be_of(context: &ContextState) -> bool {
-    context.driver().in_flight().is_alone(context.ordinal())
+pub(crate) fn may_only_be_of(context: &ContextHandle) -> bool {
+    context.api().in_flight().is_alone(context.ordinal())
 }
 
 /// Runs `work`, which may enqueue operations that borrow memory on `streams`, then waits for those, on return and on panic alike. Each comes
@@ -165,7 +165,7 @@ pub(crate) fn settle<
     'a,
     R,
     E: From<Error>,
-    S: IntoIterator<Item = (&'a ContextState, CUstream, InFlight)>,
+    S: IntoIterator<Item = (&'a ContextHandle, CUstream, InFlight)>,
 >(
     owner: Option<Owner>,
     work: impl FnOnce() -> Result<R, E>,
@@ -187,7 +187,7 @@ pub(crate) fn settle<
     // After a fault the driver calls no host function, so one that panicked did so before.
     for (device, error) in panicked.into_iter().chain(failed) {
         if is_reported {
-            device.driver().log_teardown(device.ordinal(), error);
+            device.api().log_teardown(device.ordinal(), error);
         } else {
             (is_reported, waited) = (true, Err(error));
         }
@@ -196,21 +196,6 @@ pub(crate) fn settle<
         Ok(result) => result.and_then(|value| waited.map(|()| value).map_err(E::from)),
         Err(panic) => resume_unwind(panic),
     }
-}
-
-/// [`settle`] for an operation on the service stream that is complete when it returns.
-pub(crate) fn complete(
-    context: &ContextState,
-    enqueue: impl FnOnce(CUstream) -> Result<()>,
-) -> Result<()> {
-    context.not_lost()?;
-    let service = context.service();
-    let in_flight = InFlight::on(context);
-    settle(
-        None,
-        || enqueue(service),
-        || [(context, service, in_flight)],
-    )
 }
 
 /// While this exists, unwinding past it would free memory that is still lent.

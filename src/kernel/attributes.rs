@@ -173,7 +173,7 @@ impl<P> Kernel<'_, P> {
         };
         let function = self.loaded()?;
         // SAFETY: the function is loaded while the kernel lives (C1).
-        unsafe { calls::func_set_cache_config(self.context().driver(), function, raw) }
+        unsafe { calls::func_set_cache_config(self.context().api(), function, raw) }
     }
 
     /// Whether clusters of this kernel may have more blocks than the 8 that every device with clusters supports (`cuFuncSetAttribute`):
@@ -191,7 +191,7 @@ impl<P> Kernel<'_, P> {
     fn ask_signed(&self, attribute: CUfunction_attribute) -> Result<i32> {
         let function = self.loaded()?;
         // SAFETY: the function is loaded while the kernel lives (C1).
-        unsafe { calls::func_get_attribute(self.context().driver(), function, attribute) }
+        unsafe { calls::func_get_attribute(self.context().api(), function, attribute) }
     }
 
     /// A number of something.
@@ -203,6 +203,6 @@ impl<P> Kernel<'_, P> {
     fn tell(&self, attribute: CUfunction_attribute, value: i32) -> Result<()> {
         let function = self.loaded()?;
         // SAFETY: the function is loaded while the kernel lives (C1).
-        unsafe { calls::func_set_attribute(self.context().driver(), function, attribute, value) }
+        unsafe { calls::func_set_attribute(self.context().api(), function, attribute, value) }
     }
 }

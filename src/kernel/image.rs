@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // looks variables up, unloads modules
 
-use super::kernel::Limits;
+use super::limits::Limits;
 use crate::context::Context;
 use crate::error::Result;
 use crate::ffi::{CUdeviceptr, CUfunction, CUmodule};
@@ -37,7 +37,7 @@ impl<'ctx> Image<'ctx> {
     pub(super) fn variable(&self, name: &CStr) -> Result<(CUdeviceptr, usize)> {
         self.context.state().not_lost()?;
         // SAFETY: the module is loaded as long as the image lives (C1, C6).
-        unsafe { calls::module_get_global(self.context.driver(), self.raw, name) }
+        unsafe { calls::module_get_global(self.context.api(), self.raw, name) }
     }
 
     /// Makes memory of the image the caller's alone, until [`give_back`](Self::give_back); says whether it was nobody's.

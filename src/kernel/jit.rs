@@ -1,9 +1,9 @@
 //! What the driver's compiler is told.
 
-use crate::context::LaunchLimits;
 use crate::error::{Error, Result};
 use crate::ffi::*;
 use crate::internal::calls::JitArguments;
+use crate::internal::context_state::LaunchLimits;
 use std::ffi::c_uint;
 use std::num::NonZeroU32;
 

@@ -3,10 +3,12 @@
 #![allow(unsafe_code)] // asks the driver about functions
 
 use super::image::Image;
-use super::module::{Parameter, declared_parameters};
-use super::params::{Layout, Params};
+use super::limits::Limits;
+use super::module::Module;
+use super::parameter::{check_parameters, declared_parameters};
+use super::params::Params;
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ffi::{
     CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
     CUfunction, CUfunction_attribute,
@@ -14,8 +16,7 @@ use crate::ffi::{
 use crate::internal::calls;
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 /// A kernel whose parameters are those of the tuple `P`, as far as the driver can tell. Made by [`Module::kernel`](crate::Module::kernel).
 ///
@@ -31,54 +32,13 @@ pub struct Kernel<'ctx, P> {
 
 static_assertions::assert_impl_all!(Kernel<'static, (u32,)>: Send, Sync);
 
-/// What a launch is compared with.
-pub(super) struct Limits {
-    threads_per_block: u32,
-    /// Dynamic shared memory; it can be raised.
-    shared_bytes: AtomicU32,
-    /// Held by who raises it.
-    turn: Mutex<()>,
-}
-
-impl Limits {
-    pub(super) fn new(threads_per_block: u32, shared_bytes: u32) -> Self {
-        Self {
-            threads_per_block,
-            shared_bytes: AtomicU32::new(shared_bytes),
-            turn: Mutex::default(),
-        }
-    }
-
-    #[inline]
-    pub(super) fn threads_per_block(&self) -> u32 {
-        self.threads_per_block
-    }
-
-    #[inline]
-    pub(super) fn shared_bytes(&self) -> u32 {
-        self.shared_bytes.load(Ordering::Relaxed)
-    }
-
-    /// `tell` tells the driver. One thread at a time does, so that what is kept here is what the driver was told last.
-    pub(super) fn set_shared_bytes(
-        &self,
-        bytes: u32,
-        tell: impl FnOnce() -> Result<()>,
-    ) -> Result<()> {
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        tell()?;
-        self.shared_bytes.store(bytes, Ordering::Relaxed);
-        Ok(())
-    }
-}
-
 impl<'ctx, P> Kernel<'ctx, P> {
     /// `function` belongs to the image.
     pub(super) fn new(image: Arc<Image<'ctx>>, function: CUfunction, name: &str) -> Result<Self>
     where
         P: Params,
     {
-        let driver = image.context.driver();
+        let driver = image.context.api();
         if driver.symbols().cuFuncGetParamInfo.is_some() {
             // SAFETY: the function lives as long as its image.
             let declared = unsafe { declared_parameters(driver, function) }?;
@@ -162,45 +122,37 @@ fn attribute_of(
     attribute: CUfunction_attribute,
 ) -> Result<u32> {
     // SAFETY: the function lives as long as its image, which its caller has.
-    let value = unsafe { calls::func_get_attribute(context.driver(), function, attribute) }?;
+    let value = unsafe { calls::func_get_attribute(context.api(), function, attribute) }?;
     Ok(u32::try_from(value).unwrap_or(0))
 }
 
-/// Compares the layout of Rust types with the parameters that the kernel declares.
-fn check_parameters(layout: &[&[Layout]], declared: &[Parameter], kernel: &str) -> Result<()> {
-    let kernel = || kernel.to_owned();
-    let count = layout.iter().map(|part| part.len()).sum();
-    let mut end: usize = 0;
-    let layout = layout.iter().copied().flatten();
-    for (index, (&Layout { size, align }, parameter)) in layout.zip(declared).enumerate() {
-        if size != parameter.size {
-            return Err(Error::ArgSize {
-                kernel: kernel(),
-                index,
-                want: size,
-                got: parameter.size,
-            });
-        }
-        let want = end.next_multiple_of(align);
-        if want != parameter.offset {
-            return Err(Error::ArgOffset {
-                kernel: kernel(),
-                index,
-                want,
-                got: parameter.offset,
-            });
-        }
-        end = want.saturating_add(size);
-    }
-    let (want, got) = (count, declared.len());
-    if want == got {
-        Ok(())
-    } else {
-        Err(Error::ArgCount {
-            kernel: kernel(),
-            want,
-            got,
-        })
+impl<'ctx> Module<'ctx> {
+    /// The kernel of this name, if its parameters are those of `P` (`cuModuleGetFunction`, `cuFuncGetParamInfo`).
+    ///
+    /// `P` is a tuple with one type for each parameter: [`In`](crate::In), [`Out`](crate::Out) and [`InOut`](crate::InOut) for
+    /// pointers to device memory, plain-data types for values, and what else [`Param`](crate::Param) lists. Their number, sizes and offsets
+    /// are compared with what the kernel declares, once, here. Drivers before CUDA 12.4 cannot tell; with them nothing is compared, and
+    /// `P` is a promise of the launch.
+    ///
+    /// # Errors
+    /// [`Error::NoKernel`](crate::Error::NoKernel); [`Error::ArgCount`](crate::Error::ArgCount), [`Error::ArgSize`](crate::Error::ArgSize), [`Error::ArgOffset`](crate::Error::ArgOffset); [`Error::ContextLost`](crate::Error::ContextLost), or what the driver returns.
+    ///
+    /// ```
+    /// # use scoped_cuda::{Driver, Error, In, Out, sim::Simulation};
+    /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
+    /// let module = ctx.load_ptx(
+    ///     ".version 8.0\n.target sm_80\n.address_size 64\n
+    ///     .visible .entry double(.param .u64 from, .param .u64 to, .param .u32 n) { ret; }",
+    /// )?;
+    /// let double = module.kernel::<(In<f32>, Out<f32>, u32)>("double")?;
+    /// let error = module.kernel::<(In<f32>, Out<f32>, u64)>("double").unwrap_err();
+    /// assert_eq!(error, Error::ArgSize { kernel: "double".into(), index: 2, want: 8, got: 4 });
+    /// # Ok(()) })?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
+    pub fn kernel<P: Params>(&self, name: &str) -> Result<Kernel<'ctx, P>> {
+        let function = self.function(name)?;
+        Kernel::new(Arc::clone(&self.image), function, name)
     }
 }
 
@@ -214,41 +166,5 @@ impl<P> fmt::Debug for Kernel<'_, P> {
             self.function.as_ptr(),
             std::any::type_name::<P>()
         )
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::atomic::AtomicU32;
-    use std::thread;
-
-    /// What is kept is what the driver was told last, whoever else told it something.
-    #[test]
-    fn limits_are_those_that_the_driver_was_told_last() {
-        let (limits, told) = (Limits::new(1024, 0), AtomicU32::new(0));
-        let tell = |bytes: u32| {
-            limits.set_shared_bytes(bytes, || {
-                told.store(bytes, Ordering::Relaxed);
-                thread::yield_now();
-                Ok(())
-            })
-        };
-        for round in 0..500 {
-            thread::scope(|threads| {
-                for bytes in [2 * round, 2 * round + 1] {
-                    threads.spawn(move || tell(bytes));
-                }
-            });
-            assert_eq!(limits.shared_bytes(), told.load(Ordering::Relaxed));
-        }
-    }
-
-    #[test]
-    fn limit_that_the_driver_refuses_is_not_kept() {
-        let limits = Limits::new(1024, 7);
-        let refused = limits.set_shared_bytes(8, || Err(Error::InsideHostFunction));
-        assert_eq!(refused, Err(Error::InsideHostFunction));
-        assert_eq!(limits.shared_bytes(), 7);
     }
 }

@@ -99,7 +99,7 @@ impl<P> Kernel<'_, P> {
 
     /// The most blocks of a cluster of such a launch.
     fn cluster_limit(&self, config: &LaunchConfig, grid: [u32; 3]) -> Result<u32> {
-        let (context, driver) = (self.context(), self.context().driver());
+        let (context, driver) = (self.context(), self.context().api());
         let function = self.loaded()?;
         // The driver refuses the question about a launch whose clusters cannot be (measured).
         let blocks = config
@@ -115,7 +115,7 @@ impl<P> Kernel<'_, P> {
 
     /// How many clusters of such a launch the device runs at once.
     pub(super) fn clusters_at_once(&self, config: &LaunchConfig, grid: [u32; 3]) -> Result<u32> {
-        let (context, driver) = (self.context(), self.context().driver());
+        let (context, driver) = (self.context(), self.context().api());
         let function = self.loaded()?;
         let clusters = config.with_raw(grid, CUstream::NULL, |raw| {
             // SAFETY: as in `cluster_limit`.
@@ -258,7 +258,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
         let Some(grid) = kernel.check(&config)? else {
             return Ok(());
         };
-        let (driver, stream) = (self.state().driver(), self.stream().as_raw());
+        let (driver, stream) = (self.state().api(), self.stream().as_raw());
         arguments.with_pointers(&config, |pointers| {
             config.with_raw(grid, stream, |raw| {
                 // SAFETY: function and stream are of one context (equal brands, C2) and live for `'scope`; `with_raw` counts the

@@ -1,8 +1,8 @@
 //! The shape of a launch.
 
-use super::kernel::Limits;
-use crate::context::LaunchLimits;
+use super::limits::Limits;
 use crate::error::{Error, LaunchField, Result};
+use crate::internal::context_state::LaunchLimits;
 
 /// How many threads run a kernel and how: a grid of blocks of threads, the shared memory of a block, and what is special about the launch.
 ///

@@ -4,7 +4,9 @@
 
 use super::binary::{check_cubin, check_fatbin, check_library, check_object};
 use super::jit::JitOptions;
-use super::load::{is_about_the_image, ptx_text};
+use super::load_image::{is_about_the_image, load_binary};
+use super::module::Module;
+use super::ptx::ptx_text;
 use crate::context::Context;
 use crate::driver::Driver;
 use crate::error::{Error, Result};
@@ -69,7 +71,7 @@ impl<'ctx> Context<'ctx> {
         let state = self.state();
         let arguments = options.arguments(state.limits())?;
         // SAFETY: once there is a linker, the arguments are dropped after it was destroyed (`Linker::drop`).
-        let create = || unsafe { calls::link_create(self.driver(), &arguments) };
+        let create = || unsafe { calls::link_create(self.api(), &arguments) };
         let raw = current::bind(state, create)?;
         Ok(Linker {
             context: self,
@@ -166,7 +168,7 @@ impl<'ctx> Linker<'ctx> {
                 // SAFETY: the linker is live, and borrowed mutably, so that no other thread uses it; the input is whole (the caller's
                 // promise).
                 let added = unsafe {
-                    calls::link_add_data(self.context.driver(), self.raw, kind, data, &c_name)
+                    calls::link_add_data(self.context.api(), self.raw, kind, data, &c_name)
                 };
                 added.map_err(|error| self.explained(error, &format!("input `{name}`: ")))
             }),
@@ -196,7 +198,7 @@ impl<'ctx> Linker<'ctx> {
         self.context.state().not_lost()?;
         let driver = self.context.driver();
         // SAFETY: the linker is live and owned.
-        let image = unsafe { calls::link_complete(driver, self.raw) };
+        let image = unsafe { calls::link_complete(self.context.api(), self.raw) };
         let image = image.map_err(|error| self.explained(error, ""))?;
         // Loading it is safe, so it is looked at as closely as what others bring.
         check_cubin(&image).map_err(|reason| Error::Link {
@@ -296,6 +298,21 @@ impl Linked {
     #[must_use]
     pub fn driver(&self) -> Driver {
         self.driver
+    }
+}
+
+impl<'ctx> Context<'ctx> {
+    /// Loads what a [`Linker`](crate::Linker) has made (`cuModuleLoadDataEx`), of this context or another of the same driver.
+    ///
+    /// # Errors
+    /// [`Error::NoCodeForDevice`] when it was linked for another architecture, [`Error::DifferentDrivers`], or what the driver returns.
+    pub fn load_linked(self, linked: &Linked) -> Result<Module<'ctx>> {
+        if linked.driver() != self.driver() {
+            return Err(Error::DifferentDrivers);
+        }
+        // SAFETY: whole, by its own headers (`Linker::finish`); this driver made it of inputs that were compiled, or that somebody vouched
+        // for, and nobody can have changed it (C12).
+        unsafe { load_binary(self, linked.bytes(), &JitOptions::default()) }
     }
 }
 

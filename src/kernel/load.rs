@@ -3,17 +3,12 @@
 #![allow(unsafe_code)] // hands images to the driver
 
 use super::binary::{check_cubin, check_fatbin};
-use super::image::Image;
 use super::jit::JitOptions;
-use super::linker::Linked;
+use super::load_image::{Refused, bad_image, load, load_binary};
 use super::module::Module;
-use super::ptx;
+use super::ptx::ptx_text;
 use crate::context::Context;
-use crate::error::{DriverError, Error, Result};
-use crate::ffi::CUresult;
-use crate::internal::calls;
-use crate::internal::current;
-use std::ffi::{CString, c_void};
+use crate::error::{Error, Result};
 use std::fs;
 use std::path::Path;
 
@@ -120,7 +115,7 @@ impl<'ctx> Context<'ctx> {
     /// driver returns.
     ///
     /// # Safety
-    /// `image` was written by `nvcc`, `ptxas`, `nvlink` or NVIDIA's run-time compilers, or is [`Linked::bytes`] of a real driver, and has not
+    /// `image` was written by `nvcc`, `ptxas`, `nvlink` or NVIDIA's run-time compilers, or is [`Linked::bytes`](crate::Linked::bytes) of a real driver, and has not
     /// been changed since. The driver believes what an image's headers say, and crashes when they lie (measured). This function checks
     /// that everything they speak of is there, so an image may have been cut off.
     pub unsafe fn load_cubin(self, image: &[u8]) -> Result<Module<'ctx>> {
@@ -159,110 +154,4 @@ impl<'ctx> Context<'ctx> {
         // SAFETY: a whole fatbin, by its own header; that it is right is the caller's promise.
         unsafe { load_binary(self, image, options) }
     }
-
-    /// Loads what a [`Linker`](crate::Linker) has made (`cuModuleLoadDataEx`), of this context or another of the same driver.
-    ///
-    /// # Errors
-    /// [`Error::NoCodeForDevice`] when it was linked for another architecture, [`Error::DifferentDrivers`], or what the driver returns.
-    pub fn load_linked(self, linked: &Linked) -> Result<Module<'ctx>> {
-        if linked.driver() != self.driver() {
-            return Err(Error::DifferentDrivers);
-        }
-        // SAFETY: whole, by its own headers (`Linker::finish`); this driver made it of inputs that were compiled, or that somebody vouched
-        // for, and nobody can have changed it (C12).
-        unsafe { load_binary(self, linked.bytes(), &JitOptions::default()) }
-    }
-}
-
-/// What a failed load comes from.
-enum Refused {
-    /// The image, with the JIT's error log.
-    Image {
-        error: DriverError,
-        log: String,
-    },
-    Other(Error),
-}
-
-/// # Safety
-/// `image` is a whole cubin or fatbin, as the CUDA tools make them.
-unsafe fn load_binary<'ctx>(
-    context: Context<'ctx>,
-    image: &[u8],
-    options: &JitOptions,
-) -> Result<Module<'ctx>> {
-    // SAFETY: the caller's promise.
-    unsafe { load(context, image.as_ptr().cast(), options) }.map_err(|refused| match refused {
-        Refused::Image { error, log } => {
-            let reason = error.to_string();
-            Error::BadImage { reason, log }
-        }
-        Refused::Other(error) => error,
-    })
-}
-
-/// # Safety
-/// `image` is PTX text that ends with a NUL, or a whole cubin or fatbin, as the CUDA tools make them.
-unsafe fn load<'ctx>(
-    context: Context<'ctx>,
-    image: *const c_void,
-    options: &JitOptions,
-) -> Result<Module<'ctx>, Refused> {
-    let state = context.state();
-    let arguments = options.arguments(state.limits()).map_err(Refused::Other)?;
-    let loaded = current::bind(state, || {
-        // SAFETY: the caller's promise.
-        unsafe { calls::module_load(context.driver(), image, &arguments) }
-    });
-    match loaded {
-        Ok(raw) => Ok(Module::new(Image::new(context, raw), arguments.info())),
-        Err(Error::Driver(error)) if is_about_the_image(error.code()) => Err(Refused::Image {
-            error,
-            log: arguments.error(),
-        }),
-        Err(Error::Driver(source)) if source.code() == CUresult::NO_BINARY_FOR_GPU => {
-            Err(Refused::Other(no_code(context, source)))
-        }
-        Err(error) => Err(Refused::Other(error)),
-    }
-}
-
-fn no_code(context: Context<'_>, source: DriverError) -> Error {
-    match context.device().compute_capability() {
-        Ok(compute_capability) => Error::NoCodeForDevice {
-            ordinal: context.device().ordinal(),
-            compute_capability,
-            source,
-        },
-        Err(_) => Error::Driver(source),
-    }
-}
-
-fn bad_image(reason: String) -> Error {
-    Error::BadImage {
-        reason,
-        log: String::new(),
-    }
-}
-
-/// Codes by which the driver refuses the image itself.
-pub(super) fn is_about_the_image(code: CUresult) -> bool {
-    matches!(
-        code,
-        CUresult::INVALID_IMAGE
-            | CUresult::INVALID_PTX
-            | CUresult::UNSUPPORTED_PTX_VERSION
-            | CUresult::INVALID_SOURCE
-    )
-}
-
-/// PTX as the driver takes it.
-///
-/// The driver takes binary images through the same call and believes what their headers say. Only text gets there.
-///
-/// # Errors
-/// Why it is no PTX.
-pub(super) fn ptx_text(ptx: &str) -> Result<CString, &'static str> {
-    ptx::check(ptx)?;
-    CString::new(ptx).map_err(|_| "the text contains a NUL")
 }

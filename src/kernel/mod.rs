@@ -10,10 +10,13 @@ mod jit;
 mod kernel;
 mod launch;
 mod launch_config;
+mod limits;
 mod linker;
 mod load;
+mod load_image;
 mod module;
 mod occupancy;
+mod parameter;
 mod params;
 mod ptx;
 mod rows;
@@ -28,8 +31,9 @@ pub use jit::{CacheMode, JitOptions, OptimizationLevel};
 pub use kernel::Kernel;
 pub use launch_config::LaunchConfig;
 pub use linker::{Linked, Linker};
-pub use module::{Module, Parameter};
+pub use module::Module;
 pub use occupancy::BestBlock;
+pub use parameter::Parameter;
 pub use params::{
     Count, Counted, In, InOut, Layout, Null, Optional, Out, Param, Params, Pointer, SharedBytes,
     Span,

@@ -3,10 +3,7 @@
 #![allow(unsafe_code)] // looks functions up
 
 use super::image::Image;
-use super::kernel::Kernel;
-use super::params::Params;
 use crate::context::Context;
-use crate::driver::Driver;
 use crate::error::{Error, Result};
 use crate::ffi::{CUfunction, CUmodule, CUresult};
 use crate::internal::calls;
@@ -16,20 +13,11 @@ use std::sync::Arc;
 
 /// Device code, compiled and loaded into a context.
 ///
-/// A [`Kernel`] and a [`Global`](crate::Global) keep their module loaded, so they may be dropped in any order; the module is unloaded
+/// A [`Kernel`](crate::Kernel) and a [`Global`](crate::Global) keep their module loaded, so they may be dropped in any order; the module is unloaded
 /// with the last of them (`cuModuleUnload`).
 pub struct Module<'ctx> {
     pub(super) image: Arc<Image<'ctx>>,
     log: String,
-}
-
-/// A parameter as the kernel declares it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Parameter {
-    /// Where it begins in the kernel's parameter list, in bytes.
-    pub offset: usize,
-    /// Its size in bytes.
-    pub size: usize,
 }
 
 static_assertions::assert_impl_all!(Module<'static>: Send, Sync);
@@ -43,45 +31,11 @@ impl<'ctx> Module<'ctx> {
         }
     }
 
-    /// The kernel of this name, if its parameters are those of `P` (`cuModuleGetFunction`, `cuFuncGetParamInfo`).
-    ///
-    /// `P` is a tuple with one type for each parameter: [`In`](crate::In), [`Out`](crate::Out) and [`InOut`](crate::InOut) for
-    /// pointers to device memory, plain-data types for values, and what else [`Param`](crate::Param) lists. Their number, sizes and offsets
-    /// are compared with what the kernel declares, once, here. Drivers before CUDA 12.4 cannot tell; with them nothing is compared, and
-    /// `P` is a promise of the launch.
+    /// The function of this name.
     ///
     /// # Errors
-    /// [`Error::NoKernel`]; [`Error::ArgCount`], [`Error::ArgSize`], [`Error::ArgOffset`]; [`Error::ContextLost`], or what the driver returns.
-    ///
-    /// ```
-    /// # use scoped_cuda::{Driver, Error, In, Out, sim::Simulation};
-    /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
-    /// let module = ctx.load_ptx(
-    ///     ".version 8.0\n.target sm_80\n.address_size 64\n
-    ///     .visible .entry double(.param .u64 from, .param .u64 to, .param .u32 n) { ret; }",
-    /// )?;
-    /// let double = module.kernel::<(In<f32>, Out<f32>, u32)>("double")?;
-    /// let error = module.kernel::<(In<f32>, Out<f32>, u64)>("double").unwrap_err();
-    /// assert_eq!(error, Error::ArgSize { kernel: "double".into(), index: 2, want: 8, got: 4 });
-    /// # Ok(()) })?;
-    /// # Ok::<(), scoped_cuda::Error>(())
-    /// ```
-    pub fn kernel<P: Params>(&self, name: &str) -> Result<Kernel<'ctx, P>> {
-        let function = self.function(name)?;
-        Kernel::new(Arc::clone(&self.image), function, name)
-    }
-
-    /// What the kernel of this name declares, parameter by parameter (`cuFuncGetParamInfo`).
-    ///
-    /// # Errors
-    /// [`Error::NoKernel`], [`Error::SymbolMissing`] with drivers before CUDA 12.4, [`Error::ContextLost`], or what the driver returns.
-    pub fn parameters(&self, name: &str) -> Result<Vec<Parameter>> {
-        let function = self.function(name)?;
-        // SAFETY: the function lives as long as its module.
-        unsafe { declared_parameters(self.image.context.driver(), function) }
-    }
-
-    fn function(&self, name: &str) -> Result<CUfunction> {
+    /// [`Error::NoKernel`], [`Error::ContextLost`], or what the driver returns.
+    pub(super) fn function(&self, name: &str) -> Result<CUfunction> {
         let not_there = || Error::NoKernel {
             name: name.to_owned(),
         };
@@ -93,7 +47,7 @@ impl<'ctx> Module<'ctx> {
         self.image.context.state().not_lost()?;
         // SAFETY: the module is loaded as long as the image lives.
         let found = unsafe {
-            calls::module_get_function(self.image.context.driver(), self.image.raw, &c_name)
+            calls::module_get_function(self.image.context.api(), self.image.raw, &c_name)
         };
         found.map_err(|error| match error {
             Error::Driver(error) if error.code() == CUresult::NOT_FOUND => not_there(),
@@ -130,25 +84,4 @@ impl fmt::Debug for Module<'_> {
             self.image.raw.as_ptr()
         )
     }
-}
-
-/// What a kernel declares, in order.
-///
-/// # Safety
-/// `function` is live.
-pub(super) unsafe fn declared_parameters(
-    driver: Driver,
-    function: CUfunction,
-) -> Result<Vec<Parameter>> {
-    // SAFETY: the caller's promise.
-    let count = unsafe { calls::func_get_param_count(driver, function) }?;
-    let mut parameters = Vec::new();
-    // Older drivers tell the number by refusing the index after the last.
-    while count.is_none_or(|count| parameters.len() < count) {
-        // SAFETY: the caller's promise.
-        let info = unsafe { calls::func_get_param_info(driver, function, parameters.len()) }?;
-        let Some((offset, size)) = info else { break };
-        parameters.push(Parameter { offset, size });
-    }
-    Ok(parameters)
 }

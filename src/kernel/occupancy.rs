@@ -45,7 +45,7 @@ impl<P> Kernel<'_, P> {
         if shared_bytes > self.max_dynamic_shared_bytes() {
             return Ok(0);
         }
-        let (context, driver) = (self.context(), self.context().driver());
+        let (context, driver) = (self.context(), self.context().api());
         let (threads, function) = (
             c_int::try_from(threads).unwrap_or(c_int::MAX),
             self.loaded()?,

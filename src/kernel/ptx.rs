@@ -3,6 +3,8 @@
 //! The driver's compiler crashes on some texts, and with it the process (measured, CUDA 13.0: each of what [`check`] refuses, apart from
 //! long names, which need a small stack). Compilers write nothing of the kind.
 
+use std::ffi::CString;
+
 /// The most bytes of a name: the compiler needs a few times that of its stack.
 const NAME_MAX: usize = 1 << 16;
 /// The most threads of a block, of any device.
@@ -108,6 +110,17 @@ impl<'a> Iterator for Tokens<'a> {
         self.0 = rest;
         Some(token)
     }
+}
+
+/// PTX as the driver takes it.
+///
+/// The driver takes binary images through the same call and believes what their headers say. Only text gets there.
+///
+/// # Errors
+/// Why it is no PTX.
+pub(super) fn ptx_text(ptx: &str) -> Result<CString, &'static str> {
+    check(ptx)?;
+    CString::new(ptx).map_err(|_| "the text contains a NUL")
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::{Element, Memory, MemoryMut, resolve, sealed, size_of_elements};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ffi::{CUdeviceptr, CUstream};
-use crate::internal::wait::complete;
+use crate::internal::at_rest::complete;
 use bytemuck::Pod;
 use std::fmt;
 use std::marker::PhantomData;

@@ -3,9 +3,9 @@
 #![allow(unsafe_code)] // sets device memory
 
 use super::sealed;
-use crate::driver::Driver;
 use crate::error::Result;
 use crate::ffi::{CUdeviceptr, CUstream};
+use crate::internal::api::Api;
 use crate::internal::calls;
 use bytemuck::{Pod, bytes_of};
 
@@ -51,7 +51,7 @@ impl Pattern {
     #[inline]
     pub(crate) unsafe fn fill(
         self,
-        driver: Driver,
+        driver: Api,
         to: CUdeviceptr,
         count: usize,
         stream: CUstream,

@@ -48,7 +48,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
         let buffer = Buffer::allocate(self.context(), len, self.stream().as_raw())?;
         let bytes = buffer.size_bytes();
         if bytes > 0 {
-            let (driver, stream) = (self.state().driver(), self.stream().as_raw());
+            let (driver, stream) = (self.state().api(), self.stream().as_raw());
             // SAFETY: `bytes` were allocated in the order of this stream, and are freed in it (C6).
             unsafe { calls::memset_d8_async(driver, buffer.as_raw(), 0, bytes, stream) }?;
         }
@@ -75,7 +75,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
         // SAFETY: both sides have `bytes`; the host's stay borrowed for `'scope`, which ends after the wait (C5, C6); the device's are
         // in this stream's order, so whatever touches them next does so after this copy.
         current::bind(state, || unsafe {
-            calls::memcpy_htod_async(state.driver(), to.as_raw(), from, bytes, stream)
+            calls::memcpy_htod_async(state.api(), to.as_raw(), from, bytes, stream)
         })
     }
 
@@ -105,7 +105,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
         );
         // SAFETY: as in `write`; any bits are a valid `T` (`Pod`), and a source at rest is not written before the wait.
         current::bind(state, || unsafe {
-            calls::memcpy_dtoh_async(state.driver(), to, from, bytes, stream)
+            calls::memcpy_dtoh_async(state.api(), to, from, bytes, stream)
         })
     }
 
@@ -130,7 +130,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
         // SAFETY: both sides have `bytes` on this device (equal brands, C2) and do not overlap (`destination` is a mutable borrow of
         // all handles to its memory); order as in `write`.
         current::bind(state, || unsafe {
-            calls::memcpy_dtod_async(state.driver(), to.as_raw(), from, bytes, stream)
+            calls::memcpy_dtod_async(state.api(), to.as_raw(), from, bytes, stream)
         })
     }
 
@@ -151,7 +151,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
         // SAFETY: the elements are in this stream's order (C6) and on its device (equal brands, C2).
         unsafe {
             pattern.fill(
-                self.state().driver(),
+                self.state().api(),
                 to.as_raw(),
                 to.len(),
                 self.stream().as_raw(),

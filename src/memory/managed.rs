@@ -12,9 +12,9 @@ use crate::ffi::{
     CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION, CU_MEM_ADVISE_UNSET_READ_MOSTLY, CUdevice, CUdeviceptr,
     CUresult, CUstream,
 };
+use crate::internal::at_rest::complete;
 use crate::internal::calls;
 use crate::internal::current;
-use crate::internal::wait::complete;
 use crate::stream::ScopedStream;
 use std::fmt;
 use std::marker::PhantomData;
@@ -124,8 +124,8 @@ impl<'ctx, T: Element> ManagedBuffer<'ctx, T> {
 }
 
 fn allocate(context: Context<'_>, bytes: usize, align: usize) -> Result<CUdeviceptr> {
-    let (state, driver) = (context.state(), context.driver());
-    for device in driver.devices()? {
+    let (state, driver) = (context.state(), context.api());
+    for device in context.driver().devices()? {
         if device.attribute(Attribute::ConcurrentManagedAccess)? == 0 {
             return Err(Error::ManagedUnsupported {
                 ordinal: device.ordinal(),
@@ -202,7 +202,7 @@ impl<'ctx, T> ManagedBuffer<'ctx, T> {
 
     fn for_host(&self) -> Result<NonNull<T>> {
         if self.size_bytes() > 0 {
-            self.context.driver().unpoisoned()?;
+            self.context.api().unpoisoned()?;
             self.context.state().not_lost()?;
         }
         let first = ptr::with_exposed_provenance_mut(self.address as usize);
@@ -267,7 +267,7 @@ impl<'ctx, T> ManagedBuffer<'ctx, T> {
         state.not_lost()?;
         // SAFETY: `bytes` are allocated there and borrowed for the call.
         current::bind(state, || unsafe {
-            calls::mem_advise(state.driver(), self.address, bytes, code, device)
+            calls::mem_advise(state.api(), self.address, bytes, code, device)
         })
     }
 
@@ -282,7 +282,7 @@ impl<'ctx, T> ManagedBuffer<'ctx, T> {
             // SAFETY: owned, and at rest: what borrowed it in a scope has ended (C5, C6).
             address => state
                 .not_lost()
-                .and_then(|()| unsafe { calls::mem_free(state.driver(), address) }),
+                .and_then(|()| unsafe { calls::mem_free(state.api(), address) }),
         };
         match closed {
             Ok(()) => {
@@ -315,7 +315,7 @@ fn prefetch(
     let (state, device) = (context.state(), to.device(context));
     // SAFETY: the callers' promise. Moving pages changes nothing that anybody can read or write.
     current::bind(state, || unsafe {
-        calls::mem_prefetch_async(state.driver(), address, bytes, device, stream)
+        calls::mem_prefetch_async(state.api(), address, bytes, device, stream)
     })
 }
 

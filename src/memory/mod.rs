@@ -11,9 +11,9 @@ mod pinned;
 mod pitched;
 mod registered;
 mod slice;
+mod usage;
 mod write_combined;
 
-pub use crate::internal::pool::MemoryUsage;
 pub use buffer::Buffer;
 pub use chunks::ChunksMut;
 pub use element::Element;
@@ -28,6 +28,7 @@ pub use pitched::{
     ReadableRows, RowSource, RowTarget,
 };
 pub use slice::{Slice, SliceMut};
+pub use usage::MemoryUsage;
 pub use write_combined::WriteCombined;
 
 use crate::context::Context;

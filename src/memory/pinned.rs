@@ -186,7 +186,7 @@ impl<'ctx, T> PinnedBuffer<'ctx, T> {
         let memory = self.first.as_ptr().cast();
         // SAFETY: live, owned page-locked memory.
         current::bind(state, || unsafe {
-            calls::mem_host_get_device_pointer(state.driver(), memory)
+            calls::mem_host_get_device_pointer(state.api(), memory)
         })
     }
 
@@ -200,7 +200,7 @@ impl<'ctx, T> PinnedBuffer<'ctx, T> {
             0 => Ok(()),
             // SAFETY: owned, and at rest: what borrowed it in a scope has ended (C5, C6).
             _ => state.not_lost().and_then(|()| unsafe {
-                calls::mem_free_host(state.driver(), self.first.as_ptr().cast())
+                calls::mem_free_host(state.api(), self.first.as_ptr().cast())
             }),
         };
         match closed {
@@ -242,7 +242,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
 
 /// Page-locked memory of `bytes` bytes, not 0, that is aligned for `T` and not initialised.
 fn page_locked<T>(context: Context<'_>, bytes: usize, flags: c_uint) -> Result<NonNull<T>> {
-    let (state, driver) = (context.state(), context.driver());
+    let (state, driver) = (context.state(), context.api());
     let memory = current::bind(state, || calls::mem_host_alloc(driver, bytes, flags))
         .map_err(|error| out_of_host_memory(error, bytes))?;
     let (address, align) = (memory.addr(), align_of::<T>());

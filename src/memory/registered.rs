@@ -4,10 +4,11 @@
 
 use super::Element;
 use super::pinned::out_of_host_memory;
-use crate::context::{Context, ContextState};
+use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ffi::{CU_MEMHOSTREGISTER_PORTABLE, CUresult};
 use crate::internal::calls;
+use crate::internal::context_handle::ContextHandle;
 use crate::internal::current;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -75,7 +76,7 @@ impl Context<'_> {
         let is_reported = !matches!(outcome, Ok(Ok(_)));
         let unlocked = match unregister(state, memory) {
             Err(error) if is_reported => {
-                state.driver().log_teardown(state.ordinal(), error);
+                state.api().log_teardown(state.ordinal(), error);
                 Ok(())
             }
             other => other,
@@ -88,18 +89,18 @@ impl Context<'_> {
 }
 
 /// `memory` was registered in this context, and what was borrowed from it has ended.
-fn unregister(state: &ContextState, memory: *mut c_void) -> Result<()> {
+fn unregister(state: &ContextHandle, memory: *mut c_void) -> Result<()> {
     state.not_lost()?;
     // SAFETY: registered (the caller's promise), and every scope that it was lent to has waited (C5, C6).
     current::bind(state, || unsafe {
-        calls::mem_host_unregister(state.driver(), memory)
+        calls::mem_host_unregister(state.api(), memory)
     })
 }
 
-fn register(state: &ContextState, memory: *mut c_void, bytes: usize) -> Result<()> {
+fn register(state: &ContextHandle, memory: *mut c_void, bytes: usize) -> Result<()> {
     // SAFETY: the caller has borrowed `bytes` there for longer than they stay registered.
     let registered = current::bind(state, || unsafe {
-        calls::mem_host_register(state.driver(), memory, bytes, CU_MEMHOSTREGISTER_PORTABLE)
+        calls::mem_host_register(state.api(), memory, bytes, CU_MEMHOSTREGISTER_PORTABLE)
     });
     registered.map_err(|error| match error {
         Error::Driver(source) if source.code() == CUresult::HOST_MEMORY_ALREADY_REGISTERED => {

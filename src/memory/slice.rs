@@ -7,9 +7,9 @@ use super::{Memory, MemoryMut, resolve, same_len, sealed};
 use crate::context::Context;
 use crate::error::Result;
 use crate::ffi::CUdeviceptr;
+use crate::internal::at_rest::complete;
 use crate::internal::calls;
 use crate::internal::current;
-use crate::internal::wait::complete;
 use bytemuck::Pod;
 use std::any::type_name;
 use std::fmt;
@@ -106,7 +106,7 @@ impl<T: Pod> Slice<'_, '_, T> {
             // SAFETY: both sides have `bytes`, any bits are a valid `T` (`Pod`), and both are borrowed until `complete` returns,
             // which is after the wait (C5, C6).
             current::bind(state, || unsafe {
-                calls::memcpy_dtoh_async(state.driver(), to, self.address, bytes, stream)
+                calls::memcpy_dtoh_async(state.api(), to, self.address, bytes, stream)
             })
         })
     }
@@ -192,7 +192,7 @@ impl<'ctx, T: Pod> SliceMut<'_, 'ctx, T> {
         complete(state, |stream| {
             // SAFETY: both sides have `bytes` and are borrowed until `complete` returns, which is after the wait (C5, C6).
             current::bind(state, || unsafe {
-                calls::memcpy_htod_async(state.driver(), self.address, from, bytes, stream)
+                calls::memcpy_htod_async(state.api(), self.address, from, bytes, stream)
             })
         })
     }
@@ -212,7 +212,7 @@ impl<'ctx, T: Pod> SliceMut<'_, 'ctx, T> {
             // SAFETY: both sides have `bytes` on this device (equal brands, C2), do not overlap (`self` is a mutable borrow), and
             // are borrowed until `complete` returns, which is after the wait (C5, C6).
             current::bind(state, || unsafe {
-                calls::memcpy_dtod_async(state.driver(), self.address, from, bytes, stream)
+                calls::memcpy_dtod_async(state.api(), self.address, from, bytes, stream)
             })
         })
     }
@@ -225,7 +225,7 @@ impl<'ctx, T: Pod> SliceMut<'_, 'ctx, T> {
         }
         complete(state, |stream| {
             // SAFETY: `bytes` are allocated here and borrowed until `complete` returns, which is after the wait (C5, C6).
-            unsafe { calls::memset_d8_async(state.driver(), self.address, 0, bytes, stream) }
+            unsafe { calls::memset_d8_async(state.api(), self.address, 0, bytes, stream) }
         })
     }
 
@@ -238,7 +238,7 @@ impl<'ctx, T: Pod> SliceMut<'_, 'ctx, T> {
         if self.len > 0 {
             complete(state, |stream| {
                 // SAFETY: the elements are allocated here and borrowed until `complete` returns, which is after the wait (C5, C6).
-                unsafe { pattern.fill(state.driver(), self.address, self.len, stream) }
+                unsafe { pattern.fill(state.api(), self.address, self.len, stream) }
             })?;
         }
         Ok(true)

@@ -6,7 +6,7 @@ use super::{SameContext, Transfer};
 use crate::error::Result;
 use crate::extent::Extent;
 use crate::ffi::CUcontext;
-use crate::internal::wait::complete;
+use crate::internal::at_rest::complete;
 use crate::memory::Ordered;
 use crate::memory::region::{self, End, Region};
 use crate::memory::{Pitched, PitchedMemory, PitchedMemoryMut, PitchedSlice, PitchedSliceMut};

@@ -6,8 +6,9 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::ffi::CUstream;
+use crate::internal::at_rest::complete;
 use crate::internal::calls::{self, PeerAddress};
-use crate::internal::wait::{complete, wait};
+use crate::internal::wait::wait;
 use crate::memory::{Memory, MemoryMut, Ordered, same_len};
 use crate::stream::ScopedStream;
 use bytemuck::Pod;
@@ -57,7 +58,7 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     /// # Errors
     /// [`Error::DifferentDrivers`] when one of the contexts is of another [`Driver`](crate::Driver), a simulated one, say.
     pub fn staged(from: Context<'src>, to: Context<'dst>) -> Result<Self> {
-        if from.driver() != to.driver() {
+        if from.api() != to.api() {
             return Err(Error::DifferentDrivers);
         }
         Ok(Self {
@@ -200,7 +201,7 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
         complete(self.from.state(), |stream| {
             // SAFETY: both sides have `bytes` in the contexts named (equal brands, C2, C8), at rest and borrowed until `complete`
             // returns, which is after the wait (C5, C6).
-            unsafe { calls::memcpy_peer_async(self.from.driver(), to, from, bytes, stream) }
+            unsafe { calls::memcpy_peer_async(self.from.api(), to, from, bytes, stream) }
         })
     }
 
@@ -253,9 +254,7 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
         self.in_both_orders(from, to, |stream| {
             // SAFETY: both sides have `bytes` in the contexts named (equal brands, C2, C8). The source is in the order of `from`, where the
             // copy runs; the destination in that of `to`, which the copy waited for and which waits for the copy next (C6).
-            unsafe {
-                calls::memcpy_peer_async(self.from.driver(), destination, source, bytes, stream)
-            }
+            unsafe { calls::memcpy_peer_async(self.from.api(), destination, source, bytes, stream) }
         })
     }
 

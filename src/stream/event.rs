@@ -2,10 +2,11 @@
 
 #![allow(unsafe_code)] // creates, records, asks and destroys events
 
-use crate::context::{Context, ContextState};
+use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ffi::{CU_EVENT_DEFAULT, CU_EVENT_DISABLE_TIMING, CUevent};
 use crate::internal::calls;
+use crate::internal::context_state::ContextState;
 use crate::internal::current;
 use crate::stream::ScopedStream;
 use std::fmt;
@@ -58,7 +59,7 @@ static_assertions::assert_not_impl_any!(Event<'static>: Clone);
 
 impl<'ctx> Event<'ctx> {
     fn new(context: Context<'ctx>, flags: u32) -> Result<Self> {
-        let create = || calls::event_create(context.driver(), flags);
+        let create = || calls::event_create(context.api(), flags);
         Ok(Self {
             context,
             raw: current::bind(context.state(), create)?,
@@ -85,7 +86,7 @@ impl<'ctx> Event<'ctx> {
     pub fn is_complete(&self) -> Result<bool> {
         let state = self.recorded()?;
         // SAFETY: the event is live, and so is its context, as was just asked.
-        unsafe { calls::event_is_complete(state.driver(), self.raw) }
+        unsafe { calls::event_is_complete(state.api(), self.raw) }
     }
 
     /// Keeps the calling thread until the work before the last record is done (`cuEventSynchronize`).
@@ -111,7 +112,7 @@ impl<'ctx> Event<'ctx> {
     pub fn synchronize(&self) -> Result<()> {
         let state = self.recorded()?;
         // SAFETY: the event is live, and so is its context, as was just asked.
-        unsafe { calls::event_synchronize(state.driver(), self.raw) }
+        unsafe { calls::event_synchronize(state.api(), self.raw) }
     }
 
     /// Destroys the event and says whether that worked; after an error the event is handed back (`cuEventDestroy`).
@@ -121,7 +122,7 @@ impl<'ctx> Event<'ctx> {
     pub fn close(self) -> Result<(), (Self, Error)> {
         let state = self.context.state();
         // SAFETY: live and owned; what waits for its record goes on waiting without it (measured).
-        let destroy = || unsafe { calls::event_destroy(state.driver(), self.raw) };
+        let destroy = || unsafe { calls::event_destroy(state.api(), self.raw) };
         match state.not_lost().and_then(|()| destroy()) {
             Ok(()) => {
                 mem::forget(self);
@@ -196,7 +197,7 @@ impl<'ctx> TimedEvent<'ctx> {
         let state = self.recorded()?;
         earlier.recorded()?;
         // SAFETY: both are live, record times and are of one context (equal brands, C2), which is alive, as was just asked.
-        let elapsed = unsafe { calls::event_elapsed_time(state.driver(), earlier.raw, self.raw) }?;
+        let elapsed = unsafe { calls::event_elapsed_time(state.api(), earlier.raw, self.raw) }?;
         let seconds = f64::from(elapsed.ok_or(Error::EventPending)?) / 1e3;
         Duration::try_from_secs_f64(seconds).map_err(|_| Error::EventOrder {
             by: Duration::try_from_secs_f64(-seconds).unwrap_or_default(),
@@ -255,7 +256,7 @@ impl<'scope, 'ctx> ScopedStream<'_, 'scope, 'ctx> {
     /// What the driver returns.
     #[inline]
     pub fn record(self, event: &Event<'ctx>) -> Result<()> {
-        let (driver, stream) = (self.context().driver(), self.stream().as_raw());
+        let (driver, stream) = (self.context().api(), self.stream().as_raw());
         // SAFETY: both are live and of one context (equal brands, C2).
         unsafe { calls::event_record(driver, event.raw, stream) }?;
         event.is_recorded.store(true, Ordering::Release);
@@ -275,8 +276,8 @@ impl<'scope, 'ctx> ScopedStream<'_, 'scope, 'ctx> {
         if !event.is_recorded.load(Ordering::Acquire) {
             return Err(Error::EventNotRecorded);
         }
-        let (driver, stream) = (self.context().driver(), self.stream().as_raw());
-        if event.context.driver() != driver {
+        let (driver, stream) = (self.context().api(), self.stream().as_raw());
+        if event.context.api() != driver {
             return Err(Error::DifferentDrivers);
         }
         // That this stream's own context is alive, its scope has asked.

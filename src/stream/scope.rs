@@ -2,10 +2,12 @@
 
 #![allow(unsafe_code)] // enqueues operations on borrowed memory
 
-use crate::context::{Context, ContextState};
+use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ffi::CUstream;
 use crate::internal::calls;
+use crate::internal::context_handle::ContextHandle;
+use crate::internal::context_state::ContextState;
 use crate::internal::host_function::Owner;
 use crate::internal::in_flight::InFlight;
 use crate::internal::wait::settle;
@@ -76,7 +78,7 @@ pub struct Scope<'scope> {
 
 /// A stream that a scope has to wait for.
 struct Used<'scope> {
-    context: &'scope ContextState,
+    context: &'scope ContextHandle,
     stream: CUstream,
     in_flight: InFlight,
 }
@@ -95,7 +97,7 @@ impl<'scope> Scope<'scope> {
         stream: &'scope Stream<'ctx>,
         f: impl for<'s> FnOnce(ScopedStream<'s, 'scope, 'ctx>) -> Result<R, E>,
     ) -> Result<R, E> {
-        let (context, raw) = (stream.context().state(), stream.as_raw());
+        let (context, raw) = (stream.context().handle(), stream.as_raw());
         context.not_lost()?;
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         let is_same = |used: &Used<'_>| std::ptr::eq(used.context, context) && used.stream == raw;
@@ -103,7 +105,7 @@ impl<'scope> Scope<'scope> {
             used.push(Used {
                 context,
                 stream: raw,
-                in_flight: InFlight::on(context),
+                in_flight: context.in_flight(),
             });
         }
         drop(used);
@@ -115,6 +117,65 @@ impl<'scope> Scope<'scope> {
 impl fmt::Debug for Scope<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Scope")
+    }
+}
+
+impl<'ctx> Stream<'ctx> {
+    /// Runs `f` with permission to enqueue work on this stream that borrows memory, then waits for the work, on `Ok`, `Err` and panic.
+    ///
+    /// Memory is lent for `'scope`, a lifetime that ends after the call: nothing lent can be touched before the wait. That holds
+    /// whatever `f` does with the values it gets, `mem::forget` included, because the wait is in this function's frame and not in a
+    /// destructor.
+    ///
+    /// Driver calls: those of `f`, then `cuStreamSynchronize`.
+    ///
+    /// # Errors
+    /// Those of `f`; if it has none, that of the work itself.
+    ///
+    /// # Aborts
+    /// When the wait fails in a way that does not prove the work has stopped.
+    ///
+    /// ```
+    /// # use scoped_cuda::{Driver, sim::Simulation};
+    /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
+    /// let stream = ctx.stream()?;
+    /// let mut buffer = ctx.zeros::<f32>(3)?;
+    /// let (input, mut output) = ([1.0, 2.0, 3.0], [0.0; 3]);
+    /// stream.scope(|s| {
+    ///     let mut device = s.lend(&mut buffer);
+    ///     s.write(&input, &mut device)?;
+    ///     s.read(&device, &mut output)
+    /// })?;
+    /// assert_eq!(output, input);
+    /// # Ok(()) })?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
+    pub fn scope<'scope, R>(
+        &'scope self,
+        f: impl for<'s> FnOnce(ScopedStream<'s, 'scope, 'ctx>) -> Result<R>,
+    ) -> Result<R> {
+        self.try_scope(f)
+    }
+
+    /// [`scope`](Self::scope) for a caller with an error type of its own.
+    ///
+    /// # Errors
+    /// As there, through `E::from`.
+    pub fn try_scope<'scope, R, E: From<Error>>(
+        &'scope self,
+        f: impl for<'s> FnOnce(ScopedStream<'s, 'scope, 'ctx>) -> Result<R, E>,
+    ) -> Result<R, E> {
+        self.context().state().not_lost()?;
+        let owner = Owner::new();
+        let in_flight = self.context().handle().in_flight();
+        settle(
+            Some(owner),
+            || {
+                make_guard!(guard);
+                f(ScopedStream::new(self, guard.into(), owner))
+            },
+            || [(self.context().handle(), self.as_raw(), in_flight)],
+        )
     }
 }
 
@@ -170,7 +231,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     /// Makes this stream wait for what `other`, of any context, has been given so far.
     #[inline]
     pub(crate) fn wait_for<'other>(self, other: ScopedStream<'_, 'scope, 'other>) -> Result<()> {
-        let (event, driver) = (other.stream.handed_over(), self.state().driver());
+        let (event, driver) = (other.stream.handed_over(), self.state().api());
         // SAFETY: the event was made with its stream, in one context, and both live for `'scope` (C2).
         unsafe { calls::event_record(driver, event, other.stream.as_raw()) }?;
         // SAFETY: both live for `'scope`; a wait may cross contexts (C2).

@@ -7,11 +7,6 @@ use crate::error::{Error, Result};
 use crate::ffi::{CU_EVENT_DISABLE_TIMING, CUevent, CUstream};
 use crate::internal::calls;
 use crate::internal::current;
-use crate::internal::host_function::Owner;
-use crate::internal::in_flight::InFlight;
-use crate::internal::wait::settle;
-use crate::stream::ScopedStream;
-use generativity::make_guard;
 use std::fmt;
 use std::mem::ManuallyDrop;
 use std::ops::RangeInclusive;
@@ -38,7 +33,7 @@ static_assertions::assert_not_impl_any!(Stream<'static>: Clone);
 
 impl<'ctx> Stream<'ctx> {
     pub(crate) fn new(context: Context<'ctx>) -> Result<Self> {
-        let driver = context.driver();
+        let driver = context.api();
         let raw = current::bind(context.state(), || calls::stream_create(driver))?;
         Self::with_event(context, raw, None)
     }
@@ -46,7 +41,7 @@ impl<'ctx> Stream<'ctx> {
     fn with_options(context: Context<'ctx>, options: StreamOptions<'_>) -> Result<Self> {
         let StreamOptions { priority, name } = options;
         let raw = match priority {
-            0 => current::bind(context.state(), || calls::stream_create(context.driver()))?,
+            0 => current::bind(context.state(), || calls::stream_create(context.api()))?,
             _ => Self::create_with_priority(context, priority)?,
         };
         Self::with_event(context, raw, name.map(Box::from))
@@ -61,13 +56,13 @@ impl<'ctx> Stream<'ctx> {
                 greatest: *there_are.start(),
             });
         }
-        let create = || calls::stream_create_with_priority(context.driver(), asked);
+        let create = || calls::stream_create_with_priority(context.api(), asked);
         current::bind(context.state(), create)
     }
 
     /// `raw` is live and known to nobody else.
     fn with_event(context: Context<'ctx>, raw: CUstream, name: Option<Box<str>>) -> Result<Self> {
-        let create = || calls::event_create(context.driver(), CU_EVENT_DISABLE_TIMING);
+        let create = || calls::event_create(context.api(), CU_EVENT_DISABLE_TIMING);
         match current::bind(context.state(), create) {
             Ok(handed_over) => Ok(Self {
                 context,
@@ -122,64 +117,7 @@ impl<'ctx> Stream<'ctx> {
         let state = self.context.state();
         state.not_lost()?;
         // SAFETY: the stream is live, and so is its context, as was just asked.
-        unsafe { calls::stream_is_idle(state.driver(), self.raw) }
-    }
-
-    /// Runs `f` with permission to enqueue work on this stream that borrows memory, then waits for the work, on `Ok`, `Err` and panic.
-    ///
-    /// Memory is lent for `'scope`, a lifetime that ends after the call: nothing lent can be touched before the wait. That holds
-    /// whatever `f` does with the values it gets, `mem::forget` included, because the wait is in this function's frame and not in a
-    /// destructor.
-    ///
-    /// Driver calls: those of `f`, then `cuStreamSynchronize`.
-    ///
-    /// # Errors
-    /// Those of `f`; if it has none, that of the work itself.
-    ///
-    /// # Aborts
-    /// When the wait fails in a way that does not prove the work has stopped.
-    ///
-    /// ```
-    /// # use scoped_cuda::{Driver, sim::Simulation};
-    /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
-    /// let stream = ctx.stream()?;
-    /// let mut buffer = ctx.zeros::<f32>(3)?;
-    /// let (input, mut output) = ([1.0, 2.0, 3.0], [0.0; 3]);
-    /// stream.scope(|s| {
-    ///     let mut device = s.lend(&mut buffer);
-    ///     s.write(&input, &mut device)?;
-    ///     s.read(&device, &mut output)
-    /// })?;
-    /// assert_eq!(output, input);
-    /// # Ok(()) })?;
-    /// # Ok::<(), scoped_cuda::Error>(())
-    /// ```
-    pub fn scope<'scope, R>(
-        &'scope self,
-        f: impl for<'s> FnOnce(ScopedStream<'s, 'scope, 'ctx>) -> Result<R>,
-    ) -> Result<R> {
-        self.try_scope(f)
-    }
-
-    /// [`scope`](Self::scope) for a caller with an error type of its own.
-    ///
-    /// # Errors
-    /// As there, through `E::from`.
-    pub fn try_scope<'scope, R, E: From<Error>>(
-        &'scope self,
-        f: impl for<'s> FnOnce(ScopedStream<'s, 'scope, 'ctx>) -> Result<R, E>,
-    ) -> Result<R, E> {
-        self.context.state().not_lost()?;
-        let owner = Owner::new();
-        let in_flight = InFlight::on(self.context.state());
-        settle(
-            Some(owner),
-            || {
-                make_guard!(guard);
-                f(ScopedStream::new(self, guard.into(), owner))
-            },
-            || [(self.context.state(), self.raw, in_flight)],
-        )
+        unsafe { calls::stream_is_idle(state.api(), self.raw) }
     }
 
     /// Destroys the stream and says whether that worked; after an error the stream is handed back (`cuStreamDestroy`).
@@ -187,7 +125,7 @@ impl<'ctx> Stream<'ctx> {
     /// # Errors
     /// The stream and what the driver returned.
     pub fn close(self) -> Result<(), (Self, Error)> {
-        let driver = self.context.driver();
+        let driver = self.context.api();
         // SAFETY: live and owned. No pending work borrows anything outside scopes (C5); a copy that owns its memory goes on (measured).
         let destroy = || unsafe { calls::stream_destroy(driver, self.raw) };
         match self.context.state().not_lost().and_then(|()| destroy()) {
@@ -274,7 +212,7 @@ impl<'ctx> Context<'ctx> {
     /// # Errors
     /// What the driver returns.
     pub fn stream_priorities(self) -> Result<RangeInclusive<i32>> {
-        let ask = || calls::ctx_stream_priority_range(self.driver());
+        let ask = || calls::ctx_stream_priority_range(self.api());
         let (least, greatest) = current::bind(self.state(), ask)?;
         Ok(greatest..=least)
     }

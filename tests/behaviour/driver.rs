@@ -156,8 +156,7 @@ fn devices_can_be_asked() {
             assert!(!device.name()?.is_empty());
             assert!(device.compute_capability()? >= (5, 0));
             let total = device.total_memory()?;
-            let free = device.free_memory()?;
-            assert!(0 < free && free <= total, "{free} of {total}");
+            assert!(total > 0);
             assert_eq!(device.attribute(Attribute::WarpSize)?, 32);
             assert!(device.attribute(Attribute::MultiprocessorCount)? > 0);
             let uuid = device.uuid()?.to_string();

@@ -19,7 +19,6 @@ fn devices(driver: Driver) -> Result<()> {
         device.uuid()?;
         device.compute_capability()?;
         device.total_memory()?;
-        device.free_memory()?;
         device.pci_bus_id()?;
     }
     let (first, second) = (driver.device(0)?, driver.device(1)?);

@@ -2,11 +2,11 @@
 
 #![allow(unsafe_code)] // makes driver calls
 
-use crate::driver::Driver;
 use crate::error::Result;
 use crate::ffi::*;
+use crate::internal::api::Api;
 
-pub(crate) fn primary_ctx_retain(driver: Driver, device: CUdevice) -> Result<CUcontext> {
+pub(crate) fn primary_ctx_retain(driver: Api, device: CUdevice) -> Result<CUcontext> {
     let mut context = CUcontext::NULL;
     driver.call("cuDevicePrimaryCtxRetain", |s| {
         // SAFETY: the driver checks the device; the out-pointer is valid for the call.
@@ -17,7 +17,7 @@ pub(crate) fn primary_ctx_retain(driver: Driver, device: CUdevice) -> Result<CUc
 
 /// # Safety
 /// The caller owns one retain of the device's primary context and nothing made from it is used afterwards.
-pub(crate) unsafe fn primary_ctx_release(driver: Driver, device: CUdevice) -> Result<()> {
+pub(crate) unsafe fn primary_ctx_release(driver: Api, device: CUdevice) -> Result<()> {
     driver.call_regardless("cuDevicePrimaryCtxRelease", |s| {
         // SAFETY: the caller's promise.
         unsafe { (s.cuDevicePrimaryCtxRelease)(device) }
@@ -25,7 +25,7 @@ pub(crate) unsafe fn primary_ctx_release(driver: Driver, device: CUdevice) -> Re
 }
 
 #[inline]
-pub(crate) fn ctx_get_current(driver: Driver) -> Result<CUcontext> {
+pub(crate) fn ctx_get_current(driver: Api) -> Result<CUcontext> {
     let mut context = CUcontext::NULL;
     driver.call_regardless("cuCtxGetCurrent", |s| {
         // SAFETY: the out-pointer is valid for the call.
@@ -36,7 +36,7 @@ pub(crate) fn ctx_get_current(driver: Driver) -> Result<CUcontext> {
 
 /// # Safety
 /// `context` came from the driver. It may be dead: the driver then puts the dead handle on the stack (measured).
-pub(crate) unsafe fn ctx_push_current(driver: Driver, context: CUcontext) -> Result<()> {
+pub(crate) unsafe fn ctx_push_current(driver: Api, context: CUcontext) -> Result<()> {
     driver.call_regardless("cuCtxPushCurrent", |s| {
         // SAFETY: the caller's promise.
         unsafe { (s.cuCtxPushCurrent)(context) }
@@ -45,7 +45,7 @@ pub(crate) unsafe fn ctx_push_current(driver: Driver, context: CUcontext) -> Res
 
 /// # Safety
 /// Nobody relies on the top of this thread's context stack.
-pub(crate) unsafe fn ctx_pop_current(driver: Driver) -> Result<CUcontext> {
+pub(crate) unsafe fn ctx_pop_current(driver: Api) -> Result<CUcontext> {
     let mut context = CUcontext::NULL;
     driver.call_regardless("cuCtxPopCurrent", |s| {
         // SAFETY: the out-pointer is valid for the call; the rest is the caller's promise.
@@ -59,7 +59,7 @@ pub(crate) unsafe fn ctx_pop_current(driver: Driver) -> Result<CUcontext> {
 /// # Safety
 /// `context` came from the driver. It may be dead.
 #[inline]
-pub(crate) unsafe fn ctx_get_id(driver: Driver, context: CUcontext) -> Result<u64> {
+pub(crate) unsafe fn ctx_get_id(driver: Api, context: CUcontext) -> Result<u64> {
     let mut id = 0;
     driver.call_regardless("cuCtxGetId", |s| {
         // SAFETY: the caller's promise; the out-pointer is valid for the call.
@@ -69,7 +69,7 @@ pub(crate) unsafe fn ctx_get_id(driver: Driver, context: CUcontext) -> Result<u6
 }
 
 /// Free and total bytes of the current context's device.
-pub(crate) fn mem_get_info(driver: Driver) -> Result<(usize, usize)> {
+pub(crate) fn mem_get_info(driver: Api) -> Result<(usize, usize)> {
     let (mut free, mut total) = (0, 0);
     // SAFETY: the out-pointers are valid for the call.
     driver.call("cuMemGetInfo", |s| unsafe {

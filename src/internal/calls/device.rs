@@ -3,13 +3,13 @@
 #![allow(unsafe_code)] // makes driver calls
 
 use super::text;
-use crate::driver::Driver;
 use crate::error::{Result, Version};
 use crate::ffi::*;
-use std::ffi::{CStr, c_char, c_int, c_void};
-use std::{mem, ptr};
+use crate::internal::api::Api;
+use std::ffi::{c_int, c_void};
+use std::mem;
 
-pub(crate) fn init(driver: Driver) -> Result<()> {
+pub(crate) fn init(driver: Api) -> Result<()> {
     // SAFETY: takes a plain value.
     driver.call("cuInit", |s| unsafe { (s.cuInit)(0) })
 }
@@ -36,31 +36,7 @@ pub(crate) unsafe fn driver_version(address: *const c_void) -> Version {
     Version(version)
 }
 
-/// The name of a code, when the driver has one.
-pub(crate) fn error_name(symbols: &Symbols, code: CUresult) -> Option<&'static str> {
-    static_text(code, symbols.cuGetErrorName)
-}
-
-/// The description of a code, when the driver has one.
-pub(crate) fn error_text(symbols: &Symbols, code: CUresult) -> Option<&'static str> {
-    static_text(code, symbols.cuGetErrorString)
-}
-
-fn static_text(
-    code: CUresult,
-    get: unsafe extern "C" fn(CUresult, *mut *const c_char) -> CUresult,
-) -> Option<&'static str> {
-    let mut text = ptr::null();
-    // SAFETY: any code may be asked about; the out-pointer is valid for the call.
-    let found = unsafe { get(code, &raw mut text) };
-    if found != CUresult::SUCCESS || text.is_null() {
-        return None;
-    }
-    // SAFETY: the driver returns a NUL-terminated string in its own constant data, and it is never unloaded.
-    unsafe { CStr::from_ptr(text) }.to_str().ok()
-}
-
-pub(crate) fn device_count(driver: Driver) -> Result<c_int> {
+pub(crate) fn device_count(driver: Api) -> Result<c_int> {
     let mut count = 0;
     // SAFETY: the out-pointer is valid for the call.
     driver.call("cuDeviceGetCount", |s| unsafe {
@@ -69,7 +45,7 @@ pub(crate) fn device_count(driver: Driver) -> Result<c_int> {
     Ok(count)
 }
 
-pub(crate) fn device_get(driver: Driver, ordinal: c_int) -> Result<CUdevice> {
+pub(crate) fn device_get(driver: Api, ordinal: c_int) -> Result<CUdevice> {
     let mut device = 0;
     // SAFETY: the driver checks the ordinal; the out-pointer is valid for the call.
     driver.call("cuDeviceGet", |s| unsafe {
@@ -78,7 +54,7 @@ pub(crate) fn device_get(driver: Driver, ordinal: c_int) -> Result<CUdevice> {
     Ok(device)
 }
 
-pub(crate) fn device_name(driver: Driver, device: CUdevice) -> Result<String> {
+pub(crate) fn device_name(driver: Api, device: CUdevice) -> Result<String> {
     let mut name = [0; 256];
     let length = name.len() as c_int;
     driver.call("cuDeviceGetName", |s| {
@@ -88,7 +64,7 @@ pub(crate) fn device_name(driver: Driver, device: CUdevice) -> Result<String> {
     Ok(text(&name))
 }
 
-pub(crate) fn device_uuid(driver: Driver, device: CUdevice) -> Result<CUuuid> {
+pub(crate) fn device_uuid(driver: Api, device: CUdevice) -> Result<CUuuid> {
     let mut uuid = CUuuid::default();
     // SAFETY: the driver checks the device; the out-pointer is valid for the call.
     driver.call("cuDeviceGetUuid", |s| unsafe {
@@ -97,7 +73,7 @@ pub(crate) fn device_uuid(driver: Driver, device: CUdevice) -> Result<CUuuid> {
     Ok(uuid)
 }
 
-pub(crate) fn device_total_mem(driver: Driver, device: CUdevice) -> Result<usize> {
+pub(crate) fn device_total_mem(driver: Api, device: CUdevice) -> Result<usize> {
     let mut bytes = 0;
     // SAFETY: the driver checks the device; the out-pointer is valid for the call.
     driver.call("cuDeviceTotalMem", |s| unsafe {
@@ -107,7 +83,7 @@ pub(crate) fn device_total_mem(driver: Driver, device: CUdevice) -> Result<usize
 }
 
 pub(crate) fn device_attribute(
-    driver: Driver,
+    driver: Api,
     attribute: CUdevice_attribute,
     device: CUdevice,
 ) -> Result<c_int> {
@@ -119,7 +95,7 @@ pub(crate) fn device_attribute(
     Ok(value)
 }
 
-pub(crate) fn device_pci_bus_id(driver: Driver, device: CUdevice) -> Result<String> {
+pub(crate) fn device_pci_bus_id(driver: Api, device: CUdevice) -> Result<String> {
     let mut id = [0; 32];
     let length = id.len() as c_int;
     driver.call("cuDeviceGetPCIBusId", |s| {
@@ -130,7 +106,7 @@ pub(crate) fn device_pci_bus_id(driver: Driver, device: CUdevice) -> Result<Stri
 }
 
 pub(crate) fn device_can_access_peer(
-    driver: Driver,
+    driver: Api,
     device: CUdevice,
     peer: CUdevice,
 ) -> Result<bool> {
@@ -143,7 +119,7 @@ pub(crate) fn device_can_access_peer(
 }
 
 pub(crate) fn device_p2p_attribute(
-    driver: Driver,
+    driver: Api,
     attribute: CUdevice_P2PAttribute,
     device: CUdevice,
     peer: CUdevice,

@@ -2,14 +2,14 @@
 
 #![allow(unsafe_code)] // makes driver calls
 
-use crate::driver::Driver;
 use crate::error::Result;
 use crate::ffi::*;
+use crate::internal::api::Api;
 use std::ffi::{c_uint, c_void};
 use std::ptr;
 
 /// The new memory belongs to the context that is current, and its content is undefined. `bytes` is not 0.
-pub(crate) fn mem_host_alloc(driver: Driver, bytes: usize, flags: c_uint) -> Result<*mut c_void> {
+pub(crate) fn mem_host_alloc(driver: Api, bytes: usize, flags: c_uint) -> Result<*mut c_void> {
     let mut memory = ptr::null_mut();
     // SAFETY: the driver checks size and flags; the out-pointer is valid for the call.
     driver.call("cuMemHostAlloc", |s| unsafe {
@@ -20,7 +20,7 @@ pub(crate) fn mem_host_alloc(driver: Driver, bytes: usize, flags: c_uint) -> Res
 
 /// # Safety
 /// `memory` came from [`mem_host_alloc`], and neither host nor device uses it any more.
-pub(crate) unsafe fn mem_free_host(driver: Driver, memory: *mut c_void) -> Result<()> {
+pub(crate) unsafe fn mem_free_host(driver: Api, memory: *mut c_void) -> Result<()> {
     // SAFETY: the caller's promise.
     driver.call("cuMemFreeHost", |s| unsafe { (s.cuMemFreeHost)(memory) })
 }
@@ -30,7 +30,7 @@ pub(crate) unsafe fn mem_free_host(driver: Driver, memory: *mut c_void) -> Resul
 /// # Safety
 /// `memory` lies in live page-locked memory.
 pub(crate) unsafe fn mem_host_get_device_pointer(
-    driver: Driver,
+    driver: Api,
     memory: *mut c_void,
 ) -> Result<CUdeviceptr> {
     let mut address = 0;
@@ -46,7 +46,7 @@ pub(crate) unsafe fn mem_host_get_device_pointer(
 /// # Safety
 /// `memory` has `bytes`, and stays allocated until [`mem_host_unregister`].
 pub(crate) unsafe fn mem_host_register(
-    driver: Driver,
+    driver: Api,
     memory: *mut c_void,
     bytes: usize,
     flags: c_uint,
@@ -59,7 +59,7 @@ pub(crate) unsafe fn mem_host_register(
 
 /// # Safety
 /// `memory` was registered in the current context, and no copy that uses it is pending.
-pub(crate) unsafe fn mem_host_unregister(driver: Driver, memory: *mut c_void) -> Result<()> {
+pub(crate) unsafe fn mem_host_unregister(driver: Api, memory: *mut c_void) -> Result<()> {
     // SAFETY: the caller's promise.
     driver.call("cuMemHostUnregister", |s| unsafe {
         (s.cuMemHostUnregister)(memory)
@@ -68,7 +68,7 @@ pub(crate) unsafe fn mem_host_unregister(driver: Driver, memory: *mut c_void) ->
 
 /// The new memory belongs to the context that is current, host and device know it by one address, and its content is undefined.
 /// `bytes` is not 0.
-pub(crate) fn mem_alloc_managed(driver: Driver, bytes: usize) -> Result<CUdeviceptr> {
+pub(crate) fn mem_alloc_managed(driver: Api, bytes: usize) -> Result<CUdeviceptr> {
     let mut address = 0;
     // SAFETY: the driver checks the size; the out-pointer is valid for the call.
     driver.call("cuMemAllocManaged", |s| unsafe {
@@ -79,7 +79,7 @@ pub(crate) fn mem_alloc_managed(driver: Driver, bytes: usize) -> Result<CUdevice
 
 /// # Safety
 /// `address` is the start of a live allocation, and neither host nor device uses it any more.
-pub(crate) unsafe fn mem_free(driver: Driver, address: CUdeviceptr) -> Result<()> {
+pub(crate) unsafe fn mem_free(driver: Api, address: CUdeviceptr) -> Result<()> {
     // SAFETY: the caller's promise.
     driver.call("cuMemFree", |s| unsafe { (s.cuMemFree)(address) })
 }
@@ -89,7 +89,7 @@ pub(crate) unsafe fn mem_free(driver: Driver, address: CUdeviceptr) -> Result<()
 /// # Safety
 /// `bytes` bytes are allocated at `address`, and `stream` is live.
 pub(crate) unsafe fn mem_prefetch_async(
-    driver: Driver,
+    driver: Api,
     address: CUdeviceptr,
     bytes: usize,
     device: Option<CUdevice>,
@@ -109,7 +109,7 @@ pub(crate) unsafe fn mem_prefetch_async(
 /// # Safety
 /// `bytes` bytes are allocated at `address`.
 pub(crate) unsafe fn mem_advise(
-    driver: Driver,
+    driver: Api,
     address: CUdeviceptr,
     bytes: usize,
     advice: CUmem_advise,

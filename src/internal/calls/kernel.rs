@@ -2,16 +2,16 @@
 
 #![allow(unsafe_code)] // makes driver calls
 
-use crate::driver::Driver;
 use crate::error::{Error, Result};
 use crate::ffi::*;
+use crate::internal::api::Api;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
 /// # Safety
 /// `function` is live.
 pub(crate) unsafe fn func_get_attribute(
-    driver: Driver,
+    driver: Api,
     function: CUfunction,
     attribute: CUfunction_attribute,
 ) -> Result<c_int> {
@@ -26,7 +26,7 @@ pub(crate) unsafe fn func_get_attribute(
 /// # Safety
 /// `function` is live.
 pub(crate) unsafe fn func_set_attribute(
-    driver: Driver,
+    driver: Api,
     function: CUfunction,
     attribute: CUfunction_attribute,
     value: c_int,
@@ -40,7 +40,7 @@ pub(crate) unsafe fn func_set_attribute(
 /// # Safety
 /// `function` is live.
 pub(crate) unsafe fn func_set_cache_config(
-    driver: Driver,
+    driver: Api,
     function: CUfunction,
     preference: CUfunc_cache,
 ) -> Result<()> {
@@ -55,7 +55,7 @@ pub(crate) unsafe fn func_set_cache_config(
 /// # Safety
 /// `function` is live.
 pub(crate) unsafe fn func_get_param_info(
-    driver: Driver,
+    driver: Api,
     function: CUfunction,
     index: usize,
 ) -> Result<Option<(usize, usize)>> {
@@ -80,7 +80,7 @@ pub(crate) unsafe fn func_get_param_info(
 /// # Safety
 /// `function` is live.
 pub(crate) unsafe fn func_get_param_count(
-    driver: Driver,
+    driver: Api,
     function: CUfunction,
 ) -> Result<Option<usize>> {
     let Some(get) = driver.symbols().cuFuncGetParamCount else {
@@ -99,7 +99,7 @@ pub(crate) unsafe fn func_get_param_count(
 /// # Safety
 /// `function` is live.
 pub(crate) unsafe fn occupancy_max_active_blocks(
-    driver: Driver,
+    driver: Api,
     function: CUfunction,
     threads: c_int,
     shared_bytes: usize,
@@ -124,7 +124,7 @@ pub(crate) unsafe fn occupancy_max_active_blocks(
 /// # Safety
 /// `function` is live; the configuration's attributes are as many as it says.
 pub(crate) unsafe fn occupancy_max_cluster_size(
-    driver: Driver,
+    driver: Api,
     function: CUfunction,
     config: &CUlaunchConfig,
 ) -> Result<c_int> {
@@ -141,7 +141,7 @@ pub(crate) unsafe fn occupancy_max_cluster_size(
 /// # Safety
 /// As [`occupancy_max_cluster_size`].
 pub(crate) unsafe fn occupancy_max_active_clusters(
-    driver: Driver,
+    driver: Api,
     function: CUfunction,
     config: &CUlaunchConfig,
 ) -> Result<c_int> {
@@ -159,7 +159,7 @@ pub(crate) unsafe fn occupancy_max_active_clusters(
 /// touches only memory that stays valid and otherwise untouched until the stream has passed this point.
 #[inline]
 pub(crate) unsafe fn launch_kernel(
-    driver: Driver,
+    driver: Api,
     config: &CUlaunchConfig,
     function: CUfunction,
     parameters: *mut *mut c_void,

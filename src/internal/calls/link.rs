@@ -3,9 +3,9 @@
 #![allow(unsafe_code)] // makes driver calls
 
 use super::JitArguments;
-use crate::driver::Driver;
 use crate::error::Result;
 use crate::ffi::*;
+use crate::internal::api::Api;
 use std::ffi::CStr;
 use std::ptr;
 use std::slice;
@@ -14,7 +14,7 @@ use std::slice;
 ///
 /// # Safety
 /// `jit` is dropped after the linker has been destroyed, or never.
-pub(crate) unsafe fn link_create(driver: Driver, jit: &JitArguments) -> Result<CUlinkState> {
+pub(crate) unsafe fn link_create(driver: Api, jit: &JitArguments) -> Result<CUlinkState> {
     let mut state = CUlinkState::NULL;
     driver.call("cuLinkCreate", |s| {
         // SAFETY: the options are counted, and the values and the logs that they name stay in place (the caller's promise); the
@@ -27,7 +27,7 @@ pub(crate) unsafe fn link_create(driver: Driver, jit: &JitArguments) -> Result<C
 /// # Safety
 /// `state` is live and not used by another thread; `data` is a whole input of this kind, and PTX ends with a NUL.
 pub(crate) unsafe fn link_add_data(
-    driver: Driver,
+    driver: Api,
     state: CUlinkState,
     kind: CUjitInputType,
     data: &[u8],
@@ -54,7 +54,7 @@ pub(crate) unsafe fn link_add_data(
 ///
 /// # Safety
 /// `state` is live and not used by another thread.
-pub(crate) unsafe fn link_complete(driver: Driver, state: CUlinkState) -> Result<Box<[u8]>> {
+pub(crate) unsafe fn link_complete(driver: Api, state: CUlinkState) -> Result<Box<[u8]>> {
     let (mut cubin, mut bytes) = (ptr::null_mut(), 0);
     driver.call("cuLinkComplete", |s| {
         // SAFETY: the caller's promise; the out-pointers are valid for the call.
@@ -69,7 +69,7 @@ pub(crate) unsafe fn link_complete(driver: Driver, state: CUlinkState) -> Result
 
 /// # Safety
 /// `state` is live and not used afterwards.
-pub(crate) unsafe fn link_destroy(driver: Driver, state: CUlinkState) -> Result<()> {
+pub(crate) unsafe fn link_destroy(driver: Api, state: CUlinkState) -> Result<()> {
     // SAFETY: the caller's promise.
     driver.call("cuLinkDestroy", |s| unsafe { (s.cuLinkDestroy)(state) })
 }

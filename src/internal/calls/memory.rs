@@ -2,13 +2,13 @@
 
 #![allow(unsafe_code)] // makes driver calls
 
-use crate::driver::Driver;
 use crate::error::Result;
 use crate::ffi::*;
+use crate::internal::api::Api;
 use std::ffi::c_void;
 use std::{mem, ptr};
 
-pub(crate) fn mem_pool_create(driver: Driver, device: CUdevice) -> Result<CUmemoryPool> {
+pub(crate) fn mem_pool_create(driver: Api, device: CUdevice) -> Result<CUmemoryPool> {
     let properties = CUmemPoolProps {
         allocType: CU_MEM_ALLOCATION_TYPE_PINNED,
         handleTypes: 0,
@@ -31,7 +31,7 @@ pub(crate) fn mem_pool_create(driver: Driver, device: CUdevice) -> Result<CUmemo
 
 /// # Safety
 /// `pool` is live and not used afterwards.
-pub(crate) unsafe fn mem_pool_destroy(driver: Driver, pool: CUmemoryPool) -> Result<()> {
+pub(crate) unsafe fn mem_pool_destroy(driver: Api, pool: CUmemoryPool) -> Result<()> {
     // SAFETY: the caller's promise.
     driver.call("cuMemPoolDestroy", |s| unsafe {
         (s.cuMemPoolDestroy)(pool)
@@ -43,7 +43,7 @@ pub(crate) unsafe fn mem_pool_destroy(driver: Driver, pool: CUmemoryPool) -> Res
 /// # Safety
 /// `pool` is live.
 pub(crate) unsafe fn mem_pool_set_release_threshold(
-    driver: Driver,
+    driver: Api,
     pool: CUmemoryPool,
     mut bytes: u64,
 ) -> Result<()> {
@@ -64,7 +64,7 @@ pub(crate) unsafe fn mem_pool_set_release_threshold(
 /// # Safety
 /// `pool` is live; `attribute` is one of `CU_MEMPOOL_ATTR_RESERVED_MEM_*` and `CU_MEMPOOL_ATTR_USED_MEM_*`.
 pub(crate) unsafe fn mem_pool_get_bytes(
-    driver: Driver,
+    driver: Api,
     pool: CUmemoryPool,
     attribute: CUmemPool_attribute,
 ) -> Result<u64> {
@@ -80,11 +80,7 @@ pub(crate) unsafe fn mem_pool_get_bytes(
 ///
 /// # Safety
 /// `pool` is live.
-pub(crate) unsafe fn mem_pool_trim_to(
-    driver: Driver,
-    pool: CUmemoryPool,
-    keep: usize,
-) -> Result<()> {
+pub(crate) unsafe fn mem_pool_trim_to(driver: Api, pool: CUmemoryPool, keep: usize) -> Result<()> {
     // SAFETY: the caller's promise.
     driver.call("cuMemPoolTrimTo", |s| unsafe {
         (s.cuMemPoolTrimTo)(pool, keep)
@@ -96,7 +92,7 @@ pub(crate) unsafe fn mem_pool_trim_to(
 /// # Safety
 /// `pool` is live.
 pub(crate) unsafe fn mem_pool_set_access(
-    driver: Driver,
+    driver: Api,
     pool: CUmemoryPool,
     device: CUdevice,
 ) -> Result<()> {
@@ -118,7 +114,7 @@ pub(crate) unsafe fn mem_pool_set_access(
 /// after this call.
 #[inline]
 pub(crate) unsafe fn mem_alloc_from_pool_async(
-    driver: Driver,
+    driver: Api,
     bytes: usize,
     pool: CUmemoryPool,
     stream: CUstream,
@@ -135,7 +131,7 @@ pub(crate) unsafe fn mem_alloc_from_pool_async(
 /// `address` is the start of a live allocation, `stream` is live, and every use of the memory is ordered before this point of it.
 #[inline]
 pub(crate) unsafe fn mem_free_async(
-    driver: Driver,
+    driver: Api,
     address: CUdeviceptr,
     stream: CUstream,
 ) -> Result<()> {
@@ -150,7 +146,7 @@ pub(crate) unsafe fn mem_free_async(
 /// is live and nothing else touches `to` in the meantime.
 #[inline]
 pub(crate) unsafe fn memcpy_htod_async(
-    driver: Driver,
+    driver: Api,
     to: CUdeviceptr,
     from: *const c_void,
     bytes: usize,
@@ -166,7 +162,7 @@ pub(crate) unsafe fn memcpy_htod_async(
 /// As [`memcpy_htod_async`], the other way round.
 #[inline]
 pub(crate) unsafe fn memcpy_dtoh_async(
-    driver: Driver,
+    driver: Api,
     to: *mut c_void,
     from: CUdeviceptr,
     bytes: usize,
@@ -182,7 +178,7 @@ pub(crate) unsafe fn memcpy_dtoh_async(
 /// As [`memcpy_htod_async`], both sides in memory of the stream's device and not overlapping.
 #[inline]
 pub(crate) unsafe fn memcpy_dtod_async(
-    driver: Driver,
+    driver: Api,
     to: CUdeviceptr,
     from: CUdeviceptr,
     bytes: usize,
@@ -205,7 +201,7 @@ pub(crate) struct PeerAddress {
 /// As [`memcpy_htod_async`]; each context is live and the one whose device has the memory.
 #[inline]
 pub(crate) unsafe fn memcpy_peer_async(
-    driver: Driver,
+    driver: Api,
     to: PeerAddress,
     from: PeerAddress,
     bytes: usize,
@@ -230,7 +226,7 @@ pub(crate) unsafe fn memcpy_peer_async(
 /// `to` has room for `count` bytes until `stream`, which is live, has passed this point, and nothing else touches them.
 #[inline]
 pub(crate) unsafe fn memset_d8_async(
-    driver: Driver,
+    driver: Api,
     to: CUdeviceptr,
     value: u8,
     count: usize,
@@ -246,7 +242,7 @@ pub(crate) unsafe fn memset_d8_async(
 /// As [`memset_d8_async`], for `count` elements of 2 bytes; `to` is aligned to 2.
 #[inline]
 pub(crate) unsafe fn memset_d16_async(
-    driver: Driver,
+    driver: Api,
     to: CUdeviceptr,
     value: u16,
     count: usize,
@@ -262,7 +258,7 @@ pub(crate) unsafe fn memset_d16_async(
 /// As [`memset_d8_async`], for `count` elements of 4 bytes; `to` is aligned to 4.
 #[inline]
 pub(crate) unsafe fn memset_d32_async(
-    driver: Driver,
+    driver: Api,
     to: CUdeviceptr,
     value: u32,
     count: usize,

@@ -25,12 +25,12 @@ pub(crate) use module::*;
 pub(crate) use rows::*;
 pub(crate) use stream::*;
 
-use crate::driver::Driver;
 use crate::error::Result;
 use crate::ffi::{CUresult, Symbols};
+use crate::internal::api::Api;
 use std::ffi::c_char;
 
-impl Driver {
+impl Api {
     /// Makes a driver call, unless an earlier fault has made that pointless (claim C10).
     #[inline]
     fn call(self, name: &'static str, call: impl FnOnce(&Symbols) -> CUresult) -> Result<()> {

@@ -3,9 +3,9 @@
 #![allow(unsafe_code)] // makes driver calls
 
 use super::JitArguments;
-use crate::driver::Driver;
 use crate::error::Result;
 use crate::ffi::*;
+use crate::internal::api::Api;
 use std::ffi::{CStr, c_void};
 
 /// Loads an image into the current context.
@@ -13,7 +13,7 @@ use std::ffi::{CStr, c_void};
 /// # Safety
 /// `image` is PTX text that ends with a NUL, or a whole cubin or fatbin as the CUDA tools make them.
 pub(crate) unsafe fn module_load(
-    driver: Driver,
+    driver: Api,
     image: *const c_void,
     jit: &JitArguments,
 ) -> Result<CUmodule> {
@@ -36,7 +36,7 @@ pub(crate) unsafe fn module_load(
 
 /// # Safety
 /// `module` is live, none of its functions is pending or used afterwards.
-pub(crate) unsafe fn module_unload(driver: Driver, module: CUmodule) -> Result<()> {
+pub(crate) unsafe fn module_unload(driver: Api, module: CUmodule) -> Result<()> {
     // SAFETY: the caller's promise.
     driver.call("cuModuleUnload", |s| unsafe { (s.cuModuleUnload)(module) })
 }
@@ -44,7 +44,7 @@ pub(crate) unsafe fn module_unload(driver: Driver, module: CUmodule) -> Result<(
 /// # Safety
 /// `module` is live. So is the function, as long as the module is.
 pub(crate) unsafe fn module_get_function(
-    driver: Driver,
+    driver: Api,
     module: CUmodule,
     name: &CStr,
 ) -> Result<CUfunction> {
@@ -61,7 +61,7 @@ pub(crate) unsafe fn module_get_function(
 /// # Safety
 /// `module` is live. So is the variable, as long as the module is.
 pub(crate) unsafe fn module_get_global(
-    driver: Driver,
+    driver: Api,
     module: CUmodule,
     name: &CStr,
 ) -> Result<(CUdeviceptr, usize)> {

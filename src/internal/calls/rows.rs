@@ -2,16 +2,16 @@
 
 #![allow(unsafe_code)] // makes driver calls
 
-use crate::driver::Driver;
 use crate::error::Result;
 use crate::ffi::*;
+use crate::internal::api::Api;
 
 /// # Safety
 /// Each side has the rows that `copy` describes, in memory of the kind that it says, device memory on the stream's device; they stay so,
 /// and those of the source unchanged, until `stream` has passed this point. The sides do not overlap, `stream` is live and nothing else
 /// touches the destination's rows in the meantime.
 pub(crate) unsafe fn memcpy_2d_async(
-    driver: Driver,
+    driver: Api,
     copy: &CUDA_MEMCPY2D,
     stream: CUstream,
 ) -> Result<()> {
@@ -24,7 +24,7 @@ pub(crate) unsafe fn memcpy_2d_async(
 /// # Safety
 /// As [`memcpy_2d_async`], for each slice.
 pub(crate) unsafe fn memcpy_3d_async(
-    driver: Driver,
+    driver: Api,
     copy: &CUDA_MEMCPY3D,
     stream: CUstream,
 ) -> Result<()> {
@@ -37,7 +37,7 @@ pub(crate) unsafe fn memcpy_3d_async(
 /// # Safety
 /// As [`memcpy_3d_async`]; each side is device memory, and its context is live and the one whose device has it.
 pub(crate) unsafe fn memcpy_3d_peer_async(
-    driver: Driver,
+    driver: Api,
     copy: &CUDA_MEMCPY3D_PEER,
     stream: CUstream,
 ) -> Result<()> {
@@ -61,7 +61,7 @@ pub(crate) struct FillRows {
 /// # Safety
 /// The rows are allocated on the device of `stream`, which is live, until it has passed this point, and nothing else touches them.
 pub(crate) unsafe fn memset_d2d8_async(
-    driver: Driver,
+    driver: Api,
     rows: FillRows,
     value: u8,
     stream: CUstream,
@@ -81,7 +81,7 @@ pub(crate) unsafe fn memset_d2d8_async(
 /// # Safety
 /// As [`memset_d2d8_async`], for elements of 2 bytes; address and pitch are multiples of 2.
 pub(crate) unsafe fn memset_d2d16_async(
-    driver: Driver,
+    driver: Api,
     rows: FillRows,
     value: u16,
     stream: CUstream,
@@ -101,7 +101,7 @@ pub(crate) unsafe fn memset_d2d16_async(
 /// # Safety
 /// As [`memset_d2d8_async`], for elements of 4 bytes; address and pitch are multiples of 4.
 pub(crate) unsafe fn memset_d2d32_async(
-    driver: Driver,
+    driver: Api,
     rows: FillRows,
     value: u32,
     stream: CUstream,

@@ -2,13 +2,13 @@
 
 #![allow(unsafe_code)] // makes driver calls
 
-use crate::driver::Driver;
 use crate::error::Result;
 use crate::ffi::*;
+use crate::internal::api::Api;
 use std::ffi::{c_int, c_uint, c_void};
 
 /// A non-blocking stream of the current context.
-pub(crate) fn stream_create(driver: Driver) -> Result<CUstream> {
+pub(crate) fn stream_create(driver: Api) -> Result<CUstream> {
     let mut stream = CUstream::NULL;
     driver.call("cuStreamCreate", |s| {
         // SAFETY: the out-pointer is valid for the call.
@@ -18,7 +18,7 @@ pub(crate) fn stream_create(driver: Driver) -> Result<CUstream> {
 }
 
 /// A non-blocking stream of the current context. A priority out of range is moved into it, silently (measured).
-pub(crate) fn stream_create_with_priority(driver: Driver, priority: c_int) -> Result<CUstream> {
+pub(crate) fn stream_create_with_priority(driver: Api, priority: c_int) -> Result<CUstream> {
     let mut stream = CUstream::NULL;
     driver.call("cuStreamCreateWithPriority", |s| {
         // SAFETY: the out-pointer is valid for the call.
@@ -28,7 +28,7 @@ pub(crate) fn stream_create_with_priority(driver: Driver, priority: c_int) -> Re
 }
 
 /// The least and the greatest priority of streams of the current context. Greater ones are smaller numbers.
-pub(crate) fn ctx_stream_priority_range(driver: Driver) -> Result<(c_int, c_int)> {
+pub(crate) fn ctx_stream_priority_range(driver: Api) -> Result<(c_int, c_int)> {
     let (mut least, mut greatest) = (0, 0);
     // SAFETY: the out-pointers are valid for the call.
     driver.call("cuCtxGetStreamPriorityRange", |s| unsafe {
@@ -39,7 +39,7 @@ pub(crate) fn ctx_stream_priority_range(driver: Driver) -> Result<(c_int, c_int)
 
 /// # Safety
 /// `stream` is live and not used afterwards.
-pub(crate) unsafe fn stream_destroy(driver: Driver, stream: CUstream) -> Result<()> {
+pub(crate) unsafe fn stream_destroy(driver: Api, stream: CUstream) -> Result<()> {
     // SAFETY: the caller's promise.
     driver.call("cuStreamDestroy", |s| unsafe {
         (s.cuStreamDestroy)(stream)
@@ -51,7 +51,7 @@ pub(crate) unsafe fn stream_destroy(driver: Driver, stream: CUstream) -> Result<
 /// # Safety
 /// `stream` is live.
 #[inline]
-pub(crate) unsafe fn stream_synchronize(driver: Driver, stream: CUstream) -> Result<(), CUresult> {
+pub(crate) unsafe fn stream_synchronize(driver: Api, stream: CUstream) -> Result<(), CUresult> {
     // SAFETY: the caller's promise.
     let code = unsafe { (driver.symbols().cuStreamSynchronize)(stream) };
     if code == CUresult::SUCCESS {
@@ -65,7 +65,7 @@ pub(crate) unsafe fn stream_synchronize(driver: Driver, stream: CUstream) -> Res
 ///
 /// # Safety
 /// `stream` is live.
-pub(crate) unsafe fn stream_query(driver: Driver, stream: CUstream) -> CUresult {
+pub(crate) unsafe fn stream_query(driver: Api, stream: CUstream) -> CUresult {
     // SAFETY: the caller's promise.
     unsafe { (driver.symbols().cuStreamQuery)(stream) }
 }
@@ -74,7 +74,7 @@ pub(crate) unsafe fn stream_query(driver: Driver, stream: CUstream) -> CUresult 
 ///
 /// # Safety
 /// `stream` is live.
-pub(crate) unsafe fn stream_is_idle(driver: Driver, stream: CUstream) -> Result<bool> {
+pub(crate) unsafe fn stream_is_idle(driver: Api, stream: CUstream) -> Result<bool> {
     // SAFETY: the caller's promise.
     driver.ask("cuStreamQuery", |s| unsafe { (s.cuStreamQuery)(stream) })
 }
@@ -83,7 +83,7 @@ pub(crate) unsafe fn stream_is_idle(driver: Driver, stream: CUstream) -> Result<
 /// Both are live. They may belong to different contexts.
 #[inline]
 pub(crate) unsafe fn stream_wait_event(
-    driver: Driver,
+    driver: Api,
     stream: CUstream,
     event: CUevent,
 ) -> Result<()> {
@@ -94,7 +94,7 @@ pub(crate) unsafe fn stream_wait_event(
 }
 
 /// An event of the current context. `flags` is [`CU_EVENT_DEFAULT`] or [`CU_EVENT_DISABLE_TIMING`].
-pub(crate) fn event_create(driver: Driver, flags: c_uint) -> Result<CUevent> {
+pub(crate) fn event_create(driver: Api, flags: c_uint) -> Result<CUevent> {
     let mut event = CUevent::NULL;
     driver.call("cuEventCreate", |s| {
         // SAFETY: the out-pointer is valid for the call.
@@ -105,7 +105,7 @@ pub(crate) fn event_create(driver: Driver, flags: c_uint) -> Result<CUevent> {
 
 /// # Safety
 /// `event` is live and not used afterwards.
-pub(crate) unsafe fn event_destroy(driver: Driver, event: CUevent) -> Result<()> {
+pub(crate) unsafe fn event_destroy(driver: Api, event: CUevent) -> Result<()> {
     // SAFETY: the caller's promise.
     driver.call("cuEventDestroy", |s| unsafe { (s.cuEventDestroy)(event) })
 }
@@ -113,7 +113,7 @@ pub(crate) unsafe fn event_destroy(driver: Driver, event: CUevent) -> Result<()>
 /// # Safety
 /// Both are live and belong to one context.
 #[inline]
-pub(crate) unsafe fn event_record(driver: Driver, event: CUevent, stream: CUstream) -> Result<()> {
+pub(crate) unsafe fn event_record(driver: Api, event: CUevent, stream: CUstream) -> Result<()> {
     // SAFETY: the caller's promise.
     driver.call("cuEventRecord", |s| unsafe {
         (s.cuEventRecord)(event, stream)
@@ -124,7 +124,7 @@ pub(crate) unsafe fn event_record(driver: Driver, event: CUevent, stream: CUstre
 ///
 /// # Safety
 /// `event` is live.
-pub(crate) unsafe fn event_is_complete(driver: Driver, event: CUevent) -> Result<bool> {
+pub(crate) unsafe fn event_is_complete(driver: Api, event: CUevent) -> Result<bool> {
     // SAFETY: the caller's promise.
     driver.ask("cuEventQuery", |s| unsafe { (s.cuEventQuery)(event) })
 }
@@ -133,7 +133,7 @@ pub(crate) unsafe fn event_is_complete(driver: Driver, event: CUevent) -> Result
 ///
 /// # Safety
 /// `event` is live.
-pub(crate) unsafe fn event_synchronize(driver: Driver, event: CUevent) -> Result<()> {
+pub(crate) unsafe fn event_synchronize(driver: Api, event: CUevent) -> Result<()> {
     // SAFETY: the caller's promise.
     driver.call("cuEventSynchronize", |s| unsafe {
         (s.cuEventSynchronize)(event)
@@ -145,7 +145,7 @@ pub(crate) unsafe fn event_synchronize(driver: Driver, event: CUevent) -> Result
 /// # Safety
 /// Both are live, record times and belong to one context.
 pub(crate) unsafe fn event_elapsed_time(
-    driver: Driver,
+    driver: Api,
     start: CUevent,
     end: CUevent,
 ) -> Result<Option<f32>> {
@@ -161,7 +161,7 @@ pub(crate) unsafe fn event_elapsed_time(
 ///
 /// # Safety
 /// `event` is live.
-pub(crate) unsafe fn event_query(driver: Driver, event: CUevent) -> CUresult {
+pub(crate) unsafe fn event_query(driver: Api, event: CUevent) -> CUresult {
     // SAFETY: the caller's promise.
     unsafe { (driver.symbols().cuEventQuery)(event) }
 }
@@ -171,7 +171,7 @@ pub(crate) unsafe fn event_query(driver: Driver, event: CUevent) -> CUresult {
 /// # Safety
 /// `event` is live.
 pub(crate) unsafe fn event_synchronize_regardless(
-    driver: Driver,
+    driver: Api,
     event: CUevent,
 ) -> Result<(), CUresult> {
     // SAFETY: the caller's promise.
@@ -186,7 +186,7 @@ pub(crate) unsafe fn event_synchronize_regardless(
 /// # Safety
 /// `stream` is live. `function` may be called with `user_data` on any thread, once and at any time, or never.
 pub(crate) unsafe fn launch_host_func(
-    driver: Driver,
+    driver: Api,
     stream: CUstream,
     function: CUhostFn,
     user_data: *mut c_void,

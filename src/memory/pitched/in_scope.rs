@@ -67,7 +67,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
         let memory = Pitched::allocate(self.context(), extent, stream)?;
         let bytes = memory.bytes();
         if !bytes.is_empty() {
-            let (driver, len) = (self.context().driver(), bytes.size_bytes());
+            let (driver, len) = (self.context().api(), bytes.size_bytes());
             // SAFETY: the bytes were allocated in the order of this stream, and are freed in it (C6).
             unsafe { calls::memset_d8_async(driver, bytes.as_raw(), 0, len, stream) }?;
         }

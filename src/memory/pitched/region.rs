@@ -3,11 +3,11 @@
 #![allow(unsafe_code)] // copies and fills device memory
 
 use crate::attribute::Attribute;
-use crate::context::ContextState;
 use crate::error::{Error, Result};
 use crate::extent::{Axis, Extent};
 use crate::ffi::*;
 use crate::internal::calls::{self, FillRows};
+use crate::internal::context_handle::ContextHandle;
 use crate::internal::current;
 use crate::memory::{Pattern, resolve};
 use std::ffi::c_void;
@@ -67,7 +67,7 @@ impl Region {
     }
 
     /// Whether the device copies between these rows, whose pitch was checked when they were allocated, and those of host memory.
-    pub(crate) fn check_other_pitch(&self, context: &ContextState, host: Side) -> Result<()> {
+    pub(crate) fn check_other_pitch(&self, context: &ContextHandle, host: Side) -> Result<()> {
         match host.pitch <= self.pitch {
             true => Ok(()),
             false => check_pitch(context, host.pitch),
@@ -134,7 +134,7 @@ impl Region {
     /// this point; nothing else touches it.
     pub(crate) unsafe fn fill(
         self,
-        context: &ContextState,
+        context: &ContextHandle,
         pattern: Pattern,
         stream: CUstream,
     ) -> Result<()> {
@@ -150,7 +150,7 @@ impl Region {
                 width: self.extent.width,
                 height,
             };
-            let driver = context.driver();
+            let driver = context.api();
             current::bind(context, || match pattern {
                 // SAFETY: the caller's promise, for the rows of a slice or, when they follow each other, of all.
                 Pattern::D8(value) => unsafe {
@@ -205,7 +205,7 @@ impl Start {
 /// live stream of the device, has passed this point. No element of one side is on the other, and nothing else touches the destination's
 /// elements in the meantime.
 pub(crate) unsafe fn copy<T>(
-    context: &ContextState,
+    context: &ContextHandle,
     to: Side,
     from: Side,
     extent: Extent,
@@ -235,7 +235,7 @@ pub(crate) unsafe fn copy<T>(
         };
         // SAFETY: the caller's promise; the description says the same.
         return current::bind(context, || unsafe {
-            calls::memcpy_2d_async(context.driver(), &copy, stream)
+            calls::memcpy_2d_async(context.api(), &copy, stream)
         });
     }
     let copy = CUDA_MEMCPY3D {
@@ -267,7 +267,7 @@ pub(crate) unsafe fn copy<T>(
     };
     // SAFETY: the caller's promise; the description says the same.
     current::bind(context, || unsafe {
-        calls::memcpy_3d_async(context.driver(), &copy, stream)
+        calls::memcpy_3d_async(context.api(), &copy, stream)
     })
 }
 
@@ -284,7 +284,7 @@ pub(crate) struct End {
 /// # Safety
 /// As [`copy`], with each side on the device of its context, which is live. `context` is one of the two.
 pub(crate) unsafe fn copy_between<T>(
-    context: &ContextState,
+    context: &ContextHandle,
     to: End,
     from: End,
     stream: CUstream,
@@ -319,12 +319,12 @@ pub(crate) unsafe fn copy_between<T>(
     };
     // SAFETY: the caller's promise; the description says the same.
     current::bind(context, || unsafe {
-        calls::memcpy_3d_peer_async(context.driver(), &copy, stream)
+        calls::memcpy_3d_peer_async(context.api(), &copy, stream)
     })
 }
 
 /// Whether the device copies rows that are `pitch` bytes apart (`cuDeviceGetAttribute`).
-pub(crate) fn check_pitch(context: &ContextState, pitch: usize) -> Result<()> {
+pub(crate) fn check_pitch(context: &ContextHandle, pitch: usize) -> Result<()> {
     let limit = context.device().attribute(Attribute::MaxPitch)?;
     let limit = usize::try_from(limit).unwrap_or(0);
     if pitch <= limit {

@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::extent::{Axis, Extent};
 use crate::ffi::CUdeviceptr;
-use crate::internal::wait::complete;
+use crate::internal::at_rest::complete;
 use crate::memory::sealed::{Sealed, Token};
 use crate::memory::{Fill, Pattern};
 use bytemuck::Pod;

@@ -1,0 +1,94 @@
+//! The parameters that kernels declare, and their comparison with a parameter list.
+
+#![allow(unsafe_code)] // asks the driver about functions
+
+use super::module::Module;
+use super::params::Layout;
+use crate::error::{Error, Result};
+use crate::ffi::CUfunction;
+use crate::internal::api::Api;
+use crate::internal::calls;
+
+/// A parameter as the kernel declares it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Parameter {
+    /// Where it begins in the kernel's parameter list, in bytes.
+    pub offset: usize,
+    /// Its size in bytes.
+    pub size: usize,
+}
+
+impl Module<'_> {
+    /// What the kernel of this name declares, parameter by parameter (`cuFuncGetParamInfo`).
+    ///
+    /// # Errors
+    /// [`Error::NoKernel`], [`Error::SymbolMissing`] with drivers before CUDA 12.4, [`Error::ContextLost`], or what the driver returns.
+    pub fn parameters(&self, name: &str) -> Result<Vec<Parameter>> {
+        let function = self.function(name)?;
+        // SAFETY: the function lives as long as its module.
+        unsafe { declared_parameters(self.image.context.api(), function) }
+    }
+}
+
+/// What a kernel declares, in order.
+///
+/// # Safety
+/// `function` is live.
+pub(super) unsafe fn declared_parameters(
+    driver: Api,
+    function: CUfunction,
+) -> Result<Vec<Parameter>> {
+    // SAFETY: the caller's promise.
+    let count = unsafe { calls::func_get_param_count(driver, function) }?;
+    let mut parameters = Vec::new();
+    // Older drivers tell the number by refusing the index after the last.
+    while count.is_none_or(|count| parameters.len() < count) {
+        // SAFETY: the caller's promise.
+        let info = unsafe { calls::func_get_param_info(driver, function, parameters.len()) }?;
+        let Some((offset, size)) = info else { break };
+        parameters.push(Parameter { offset, size });
+    }
+    Ok(parameters)
+}
+
+/// Compares the layout of Rust types with the parameters that the kernel declares.
+pub(super) fn check_parameters(
+    layout: &[&[Layout]],
+    declared: &[Parameter],
+    kernel: &str,
+) -> Result<()> {
+    let kernel = || kernel.to_owned();
+    let count = layout.iter().map(|part| part.len()).sum();
+    let mut end: usize = 0;
+    let layout = layout.iter().copied().flatten();
+    for (index, (&Layout { size, align }, parameter)) in layout.zip(declared).enumerate() {
+        if size != parameter.size {
+            return Err(Error::ArgSize {
+                kernel: kernel(),
+                index,
+                want: size,
+                got: parameter.size,
+            });
+        }
+        let want = end.next_multiple_of(align);
+        if want != parameter.offset {
+            return Err(Error::ArgOffset {
+                kernel: kernel(),
+                index,
+                want,
+                got: parameter.offset,
+            });
+        }
+        end = want.saturating_add(size);
+    }
+    let (want, got) = (count, declared.len());
+    if want == got {
+        Ok(())
+    } else {
+        Err(Error::ArgCount {
+            kernel: kernel(),
+            want,
+            got,
+        })
+    }
+}
