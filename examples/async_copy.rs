@@ -16,7 +16,7 @@ fn main() -> Result<()> {
     let driver = real_driver().map_or_else(simulated_driver, Ok)?;
     driver.with_device(0, |ctx| {
         println!("device: {}", ctx.device().name()?);
-        let streams = [ctx.stream()?, ctx.stream()?, ctx.stream()?];
+        let streams = [ctx.new_stream()?, ctx.new_stream()?, ctx.new_stream()?];
         let round_trips = streams
             .iter()
             .zip(1u32..)

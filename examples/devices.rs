@@ -17,7 +17,7 @@ fn main() -> Result<()> {
 
 fn describe(device: Device) -> Result<()> {
     let (major, minor) = device.compute_capability()?;
-    let gibibytes = device.total_memory()? as f64 / f64::from(1 << 30);
+    let gibibytes = device.total_memory_bytes()? as f64 / f64::from(1 << 30);
     println!("\ndevice {}: {}", device.ordinal(), device.name()?);
     println!("  uuid                {}", device.uuid()?);
     println!("  PCI                 {}", device.pci_bus_id()?);

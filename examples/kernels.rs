@@ -10,8 +10,8 @@
 
 use scoped_cuda::sim::{KernelCall, Simulation};
 use scoped_cuda::{
-    Attribute, Context, Counted, Driver, In, InOut, LaunchConfig, Module, Out, Result, SafeKernel,
-    Stream,
+    Attribute, Context, Driver, In, InOut, LaunchConfig, Module, Out, Result, SafeKernel, Stream,
+    WithLen,
 };
 
 const PTX: &str = include_str!("kernels.ptx");
@@ -20,14 +20,14 @@ const TILE: u32 = 16;
 
 type VectorAdd = (In<f32>, In<f32>, Out<f32>, u32);
 type Matmul = (In<f32>, In<f32>, Out<f32>, u32, u32, u32);
-type BlockSums = (Counted<In<f32>, u32>, Out<f32>);
-type Normalise = (Counted<InOut<f32>, u32>, Out<f32>);
+type BlockSums = (WithLen<In<f32>, u32>, Out<f32>);
+type Normalise = (WithLen<InOut<f32>, u32>, Out<f32>);
 
 fn main() -> Result<()> {
     let driver = real_driver().map_or_else(simulated_driver, Ok)?;
     driver.with_device(0, |ctx| {
         let kernels = Kernels::load(ctx)?;
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         vector_add(ctx, &stream, &kernels)?;
         matmul(ctx, &stream, &kernels)?;
         reduction(ctx, &stream, &kernels)?;
@@ -53,7 +53,7 @@ impl<'ctx> Kernels<'ctx> {
         Ok(Self {
             // SAFETY: every access is at an index i < n. No shared memory, no variables, no waiting.
             vector_add: unsafe {
-                vector_add.safe_when([
+                vector_add.assert_safe_when([
                     ("n is at most the length of a", |_, (a, _, _, n)| {
                         n as usize <= a
                     }),
@@ -68,7 +68,7 @@ impl<'ctx> Kernels<'ctx> {
             // SAFETY: a is read at row * inner + k with row < rows and k < inner, b and c likewise; the products are of 64 bits. The
             // tiles are indexed with threadIdx.x and .y, and all threads of a block come to each __syncthreads().
             matmul: unsafe {
-                matmul.safe_when([
+                matmul.assert_safe_when([
                     ("blocks are TILE x TILE threads", |config, _| {
                         config.block() == [TILE, TILE, 1]
                     }),
@@ -89,7 +89,7 @@ impl<'ctx> Kernels<'ctx> {
             // SAFETY: x is read at i < len, which is its length; `partial` at threadIdx.x and, while that is below count <= blockDim.x,
             // at indices below count; `sums` at blockIdx.x.
             block_sums: unsafe {
-                block_sums.safe_when([
+                block_sums.assert_safe_when([
                     ("blocks and grid are in one row", |config, _| {
                         config.block()[1..] == [1, 1] && config.grid()[1..] == [1, 1]
                     }),
@@ -107,7 +107,7 @@ impl<'ctx> Kernels<'ctx> {
             // SAFETY: x is accessed at i < len, which is its length; total[0] by one thread or atomically, with the whole grid waiting in
             // between, for which it is cooperative.
             normalise: unsafe {
-                normalise.safe_when([
+                normalise.assert_safe_when([
                     ("the launch is cooperative", |config, _| {
                         config.is_cooperative()
                     }),
@@ -141,7 +141,7 @@ fn vector_add<'ctx>(
     let threads = kernels.vector_add.kernel().best_block(0)?.threads;
     let config = LaunchConfig::for_elements_in_blocks(N, threads);
     stream.scope(|s| {
-        let arguments = (&device_a, &device_b, &mut s.lend(&mut device_c), N as u32);
+        let arguments = (&device_a, &device_b, &mut device_c.lend(s), N as u32);
         kernels.vector_add.launch(s, config, arguments)
     })?;
     let expected: Vec<f32> = a.iter().zip(&b).map(|(a, b)| a + b).collect();
@@ -150,12 +150,7 @@ fn vector_add<'ctx>(
 
     // What does not hold is said, and nothing is launched.
     let error = stream.scope(|s| {
-        let arguments = (
-            &device_a,
-            &device_b,
-            &mut s.lend(&mut device_c),
-            N as u32 + 1,
-        );
+        let arguments = (&device_a, &device_b, &mut device_c.lend(s), N as u32 + 1);
         kernels.vector_add.launch(s, config, arguments)
     });
     println!("vector_add of one more: {}", error.unwrap_err());
@@ -174,7 +169,7 @@ fn matmul<'ctx>(ctx: Context<'ctx>, stream: &Stream<'ctx>, kernels: &Kernels<'ct
     let config = LaunchConfig::new([tiles(COLUMNS), tiles(ROWS), 1], [TILE, TILE, 1]);
     stream.scope(|s| {
         let (rows, inner, columns) = (ROWS as u32, INNER as u32, COLUMNS as u32);
-        let mut device_c = s.lend(&mut device_c);
+        let mut device_c = device_c.lend(s);
         let arguments = (&device_a, &device_b, &mut device_c, rows, inner, columns);
         kernels.matmul.launch(s, config, arguments)
     })?;
@@ -204,7 +199,7 @@ fn reduction<'ctx>(
     };
     let mut total = [0.0];
     stream.scope(|s| {
-        let (mut sums, mut sum) = (s.lend(&mut sums), s.lend(&mut sum));
+        let (mut sums, mut sum) = (sums.lend(s), sum.lend(s));
         kernels
             .block_sums
             .launch(s, config(blocks), (&device_x, &mut sums))?;
@@ -233,7 +228,7 @@ fn cooperative<'ctx>(
     let blocks = kernels.normalise.kernel().active_blocks(THREADS, 0)? * multiprocessors as u32;
     let config = LaunchConfig::new([blocks, 1, 1], [THREADS, 1, 1]);
     stream.scope(|s| {
-        let arguments = (&mut s.lend(&mut device_x), &mut s.lend(&mut total));
+        let arguments = (&mut device_x.lend(s), &mut total.lend(s));
         kernels.normalise.launch(s, config.cooperative(), arguments)
     })?;
     let sum: f32 = x.iter().sum();

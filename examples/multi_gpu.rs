@@ -15,7 +15,7 @@
 use scoped_cuda::ffi::CUresult;
 use scoped_cuda::sim::{Peers, Simulation};
 use scoped_cuda::{
-    Buffer, Context, Driver, Error, In, Kernel, LaunchConfig, Ordered, Out, Result, Scope,
+    Buffer, Context, Driver, Error, In, Kernel, LaunchConfig, OnStream, Out, Result, Scope,
     ScopedStream, SliceMut, Stream, Transfer, scope,
 };
 use std::mem::swap;
@@ -156,8 +156,8 @@ struct Part<'ctx> {
 struct Lent<'s, 'scope, 'ctx> {
     stream: ScopedStream<'s, 'scope, 'ctx>,
     kernel: &'scope Kernel<'ctx, (In<f32>, Out<f32>, u32)>,
-    now: Ordered<'s, SliceMut<'scope, 'ctx, f32>>,
-    next: Ordered<'s, SliceMut<'scope, 'ctx, f32>>,
+    now: OnStream<'s, SliceMut<'scope, 'ctx, f32>>,
+    next: OnStream<'s, SliceMut<'scope, 'ctx, f32>>,
 }
 
 /// A row and one more device on its right, with the tokens for the two that meet.
@@ -172,7 +172,7 @@ impl<'ctx> Part<'ctx> {
     fn new(ctx: Context<'ctx>, points: &[f32]) -> Result<Self> {
         let cells = [&[0.0], points, &[0.0]].concat();
         Ok(Self {
-            stream: ctx.stream()?,
+            stream: ctx.new_stream()?,
             kernel: ctx.load_ptx(PTX)?.kernel("smooth")?,
             now: ctx.upload(&cells)?,
             next: ctx.zeros(cells.len())?,
@@ -188,8 +188,8 @@ impl<'ctx> Part<'ctx> {
             f(Lent {
                 stream,
                 kernel: &self.kernel,
-                now: stream.lend(&mut self.now),
-                next: stream.lend(&mut self.next),
+                now: self.now.lend(stream),
+                next: self.next.lend(stream),
             })
         })
     }
@@ -311,7 +311,7 @@ fn measure<'src, 'dst>(
         }
         other => other?,
     };
-    let (source, stream) = (from.upload(data)?, from.stream()?);
+    let (source, stream) = (from.upload(data)?, from.new_stream()?);
     let mut destination = to.zeros::<u32>(data.len())?;
     token.copy(&source, &mut destination)?;
     assert!(destination.to_vec()? == data, "other bytes arrived");

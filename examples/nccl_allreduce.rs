@@ -9,7 +9,7 @@
 #![allow(unsafe_code)] // loads a C library and calls it
 
 use libloading::Library;
-use scoped_cuda::{Context, Driver, Ordered, ScopedStream, SliceMut};
+use scoped_cuda::{Context, Driver, OnStream, ScopedStream, SliceMut};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::time::{Duration, Instant};
 use std::{env, process, ptr, thread};
@@ -103,13 +103,13 @@ fn one_rank(
     driver.try_with_device(rank, |ctx| {
         let values: Vec<f32> = (0..N).map(|i| value(rank, i)).collect();
         let mut buffer = ctx.upload(&values)?;
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         // NCCL takes the device from the context that is current, which inside `with_device` is `ctx`.
         let communicator = Communicator::new(nccl, ctx, id, rank, ranks)?;
 
         let mut sums = vec![0.0; N];
         stream.try_scope(|s| {
-            let mut memory = s.lend(&mut buffer);
+            let mut memory = buffer.lend(s);
             // SAFETY: every rank makes this call first, with N elements.
             unsafe { communicator.all_reduce_sum(s, &mut memory) }?;
             s.read(&memory, &mut sums)?;
@@ -124,7 +124,7 @@ fn one_rank(
 
         let start = Instant::now();
         stream.try_scope(|s| {
-            let mut memory = s.lend(&mut buffer);
+            let mut memory = buffer.lend(s);
             s.fill(&mut memory, 0.0)?;
             for _ in 0..ROUNDS {
                 // SAFETY: every rank makes these calls next, with N elements.
@@ -171,7 +171,7 @@ impl<'nccl, 'ctx> Communicator<'nccl, 'ctx> {
     unsafe fn all_reduce_sum<'s, 'scope>(
         &'scope self,
         s: ScopedStream<'s, 'scope, 'ctx>,
-        memory: &mut Ordered<'s, SliceMut<'_, 'ctx, f32>>,
+        memory: &mut OnStream<'s, SliceMut<'_, 'ctx, f32>>,
     ) -> Result<(), Failure> {
         const NCCL_FLOAT32: c_int = 7;
         const NCCL_SUM: c_int = 0;

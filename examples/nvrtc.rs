@@ -83,11 +83,11 @@ fn run(ctx: Context<'_>, compiled: &Compiled) -> Result<()> {
     let x: Vec<f32> = (0..N).map(|i| i as f32 * 0.5).collect();
     let mut y: Vec<f32> = (0..N).map(|i| 1.0 / (i + 1) as f32).collect();
     let expected: Vec<f32> = x.iter().zip(&y).map(|(x, y)| A.mul_add(*x, *y)).collect();
-    let stream = ctx.stream()?;
+    let stream = ctx.new_stream()?;
     let device_x = ctx.upload(&x)?;
     let mut device_y = ctx.upload(&y)?;
     stream.scope(|s| {
-        let mut device_y = s.lend(&mut device_y);
+        let mut device_y = device_y.lend(s);
         let config = LaunchConfig::for_elements(N);
         // SAFETY: `saxpy` reads x and updates y at indices below n, and both have n elements.
         unsafe { s.launch(&saxpy, config, (&device_x, &mut device_y, A, N as u32)) }?;

@@ -10,7 +10,7 @@
 
 use scoped_cuda::sim::Simulation;
 use scoped_cuda::{
-    Buffer, Driver, InOut, Kernel, LaunchConfig, Ordered, Result, ScopedStream, SliceMut, Stream,
+    Buffer, Driver, InOut, Kernel, LaunchConfig, OnStream, Result, ScopedStream, SliceMut, Stream,
     scope,
 };
 use std::time::{Duration, Instant};
@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn error::Error>> {
         }
         let mut output = ctx.pinned_zeros::<u32>(input.len())?;
         let mut pipeline = Pipeline {
-            streams: [ctx.stream()?, ctx.stream()?, ctx.stream()?],
+            streams: [ctx.new_stream()?, ctx.new_stream()?, ctx.new_stream()?],
             ring: [ctx.zeros(chunk)?, ctx.zeros(chunk)?, ctx.zeros(chunk)?],
             chunk,
             mix: ctx.load_ptx(PTX)?.kernel("mix")?,
@@ -110,15 +110,15 @@ impl Pipeline<'_> {
                 scope.on(compute, |compute| {
                     scope.on(down, |down| {
                         let (mut filled, mut mixed, mut emptied) =
-                            (up.lend(a), compute.lend(b), down.lend(c));
+                            (a.lend(up), b.lend(compute), c.lend(down));
                         for ((source, len), target) in sources.zip(lens).zip(targets) {
                             // `take` waits for all that the other stream was given so far. So all buffers move before any work
                             // of this step is enqueued: else a stage would also wait for its neighbour's work on the next chunk,
                             // and the stages would run one after the other.
                             (emptied, mixed, filled) = (
-                                down.take(compute, mixed)?,
-                                compute.take(up, filled)?,
-                                up.take(down, emptied)?,
+                                mixed.hand_over(compute, down)?,
+                                filled.hand_over(up, compute)?,
+                                emptied.hand_over(down, up)?,
                             );
                             up.write(source, &mut filled.slice_mut(..source.len())?)?;
                             launch(compute, mix, &mut mixed, len, rounds)?;
@@ -133,7 +133,7 @@ impl Pipeline<'_> {
 
     fn upload_alone(&mut self, input: &[u32]) -> Result<()> {
         self.streams[0].scope(|s| {
-            let mut ring = self.ring.each_mut().map(|buffer| s.lend(buffer));
+            let mut ring = self.ring.each_mut().map(|buffer| buffer.lend(s));
             for (i, part) in input.chunks(self.chunk).enumerate() {
                 s.write(part, &mut ring[i % 3].slice_mut(..part.len())?)?;
             }
@@ -143,7 +143,7 @@ impl Pipeline<'_> {
 
     fn compute_alone(&mut self, input: &[u32]) -> Result<()> {
         self.streams[1].scope(|s| {
-            let mut ring = self.ring.each_mut().map(|buffer| s.lend(buffer));
+            let mut ring = self.ring.each_mut().map(|buffer| buffer.lend(s));
             for (i, part) in input.chunks(self.chunk).enumerate() {
                 launch(s, &self.mix, &mut ring[i % 3], part.len(), self.rounds)?;
             }
@@ -153,7 +153,7 @@ impl Pipeline<'_> {
 
     fn download_alone(&mut self, output: &mut [u32]) -> Result<()> {
         self.streams[2].scope(|s| {
-            let ring = self.ring.each_mut().map(|buffer| s.lend(buffer));
+            let ring = self.ring.each_mut().map(|buffer| buffer.lend(s));
             for (i, part) in output.chunks_mut(self.chunk).enumerate() {
                 s.read(&ring[i % 3].slice(..part.len())?, part)?;
             }
@@ -166,7 +166,7 @@ impl Pipeline<'_> {
 fn launch<'s, 'scope, 'ctx>(
     stream: ScopedStream<'s, 'scope, 'ctx>,
     mix: &'scope Mix<'ctx>,
-    buffer: &mut Ordered<'s, SliceMut<'scope, 'ctx, u32>>,
+    buffer: &mut OnStream<'s, SliceMut<'scope, 'ctx, u32>>,
     len: usize,
     rounds: u32,
 ) -> Result<()> {

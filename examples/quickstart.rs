@@ -28,12 +28,12 @@ fn main() -> Result<()> {
         let saxpy = ctx
             .load_ptx(PTX)?
             .kernel::<(In<f32>, InOut<f32>, f32, u32)>("saxpy")?;
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let start = Instant::now();
         let device_x = ctx.upload(&x)?;
         let mut device_y = ctx.upload(&y)?;
         stream.scope(|s| {
-            let mut device_y = s.lend(&mut device_y);
+            let mut device_y = device_y.lend(s);
             let config = LaunchConfig::for_elements(N);
             // SAFETY: `saxpy` reads x and updates y at indices below n, and both have n elements.
             unsafe { s.launch(&saxpy, config, (&device_x, &mut device_y, A, N as u32)) }?;

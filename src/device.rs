@@ -85,7 +85,7 @@ impl Device {
     ///
     /// # Errors
     /// What the driver returns.
-    pub fn total_memory(self) -> Result<usize> {
+    pub fn total_memory_bytes(self) -> Result<usize> {
         inside::not_inside()?;
         calls::device_total_mem(self.api, self.raw)
     }

@@ -34,17 +34,17 @@ pub use error::{DriverError, Error, LaunchField, Result, Version};
 pub use extent::{Axis, Extent, HostLayout};
 pub use internal::api::TeardownError;
 pub use kernel::{
-    Arg, Args, BestBlock, CacheMode, CachePreference, Carveout, Count, Counted, Global, In, InOut,
-    JitOptions, Kernel, KernelAttributes, LaunchConfig, Layout, Length, Linked, Linker, Module,
-    Null, OptimizationLevel, Optional, Out, Param, Parameter, Params, Pointer, Precondition, Rows,
-    RowsShape, SafeKernel, SharedBytes, Span, Variables,
+    Arg, Args, BestBlock, CacheMode, CachePreference, Carveout, Count, Global, In, InOut,
+    JitOptions, Kernel, KernelAttributes, LaunchConfig, Length, LinkedImage, Linker, Module, Null,
+    OptimizationLevel, Optional, Out, Param, ParamLayout, Parameter, Params, Pointer, Precondition,
+    PtrLen, Rows, RowsShape, SafeKernel, SharedBytes, Variables, WithLen,
 };
 pub use memory::{
-    Advice, Buffer, ChunksMut, Element, Fill, HandOver, HostRows, HostRowsMut, ManagedBuffer,
-    Memory, MemoryMut, MemoryUsage, Ordered, PinnedBuffer, Pitched, PitchedMemory,
-    PitchedMemoryMut, PitchedSlice, PitchedSliceMut, Readable, ReadableRows, RowSource, RowTarget,
-    Side, Slice, SliceMut, WriteCombined,
+    Buffer, ChunksMut, Element, Fill, HandOver, HostRows, HostRowsMut, ManagedBuffer, Memory,
+    MemoryAdvice, MemoryLocation, MemoryMut, MemoryUsage, OnStream, PinnedBuffer, PitchedBuffer,
+    PitchedMemory, PitchedMemoryMut, PitchedSlice, PitchedSliceMut, Readable, ReadableRows,
+    RowSource, RowTarget, Slice, SliceMut, WriteCombinedBuffer,
 };
-pub use owned_copy::{Pending, Refused};
+pub use owned_copy::{OwnedCopy, RefusedCopy};
 pub use peer::{PeerSlice, PeerSliceMut, SameContext, Transfer};
 pub use stream::{Event, Scope, ScopedStream, Stream, StreamOptions, TimedEvent, scope, try_scope};

@@ -39,7 +39,7 @@ use std::task::{Poll, Waker};
 /// ```
 /// # use scoped_cuda::{Driver, sim::Simulation};
 /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
-/// let stream = ctx.stream()?;
+/// let stream = ctx.new_stream()?;
 /// let upload = stream.upload_owned(ctx.pinned_from(&[1u32, 2, 3])?, ctx.zeros(3)?)?;
 /// // ... the host does something else ...
 /// let (mut host, device) = upload.wait()?;
@@ -50,7 +50,7 @@ use std::task::{Poll, Waker};
 /// # Ok::<(), scoped_cuda::Error>(())
 /// ```
 #[must_use = "dropped, a copy gives nothing back: `wait` for it, or `await` it"]
-pub struct Pending<'ctx, T> {
+pub struct OwnedCopy<'ctx, T> {
     context: Context<'ctx>,
     state: State<'ctx, T>,
 }
@@ -67,13 +67,13 @@ enum State<'ctx, T> {
     Ended,
 }
 
-static_assertions::assert_impl_all!(Pending<'static, f32>: Send, Sync, Unpin);
-static_assertions::assert_not_impl_any!(Pending<'static, f32>: Clone);
+static_assertions::assert_impl_all!(OwnedCopy<'static, f32>: Send, Sync, Unpin);
+static_assertions::assert_not_impl_any!(OwnedCopy<'static, f32>: Clone);
 
 /// A copy that did not begin: the error, and the memory that was to move into it.
 ///
 /// `?` turns it into its [`Error`], in functions that return one, and drops the memory.
-pub struct Refused<'ctx, T> {
+pub struct RefusedCopy<'ctx, T> {
     /// The host's side.
     pub host: PinnedBuffer<'ctx, T>,
     /// The device's side.
@@ -92,7 +92,7 @@ impl<'ctx> Stream<'ctx> {
     /// ```
     /// # use scoped_cuda::{Driver, Error, sim::Simulation};
     /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
-    /// let stream = ctx.stream()?;
+    /// let stream = ctx.new_stream()?;
     /// let (host, device) = (ctx.pinned_from(&[1u8, 2, 3])?, ctx.zeros(2)?);
     /// let refused = *stream.upload_owned(host, device).unwrap_err();
     /// assert!(matches!(refused.error, Error::LengthMismatch { .. }));
@@ -105,11 +105,11 @@ impl<'ctx> Stream<'ctx> {
         &self,
         host: PinnedBuffer<'ctx, T>,
         device: Buffer<'ctx, T>,
-    ) -> Result<Pending<'ctx, T>, Box<Refused<'ctx, T>>> {
+    ) -> Result<OwnedCopy<'ctx, T>, Box<RefusedCopy<'ctx, T>>> {
         let (from, to) = (host.as_ptr().cast(), device.as_raw());
         let lengths = same_len(host.len(), device.len());
         let (state, stream, bytes) = (self.context().state(), self.as_raw(), host.size_bytes());
-        Pending::start(self, (host, device), lengths, || {
+        OwnedCopy::start(self, (host, device), lengths, || {
             // SAFETY: both sides have `bytes` and are owned by the copy until it is done, or for ever (C6); the device's are of the
             // stream's context (equal brands, C2), at rest.
             current::bind(state, || unsafe {
@@ -127,7 +127,7 @@ impl<'ctx> Stream<'ctx> {
     /// ```
     /// # use scoped_cuda::{Driver, sim::Simulation};
     /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
-    /// let stream = ctx.stream()?;
+    /// let stream = ctx.new_stream()?;
     /// let download = stream.download_owned(ctx.pinned_zeros(3)?, ctx.upload(&[1u8, 2, 3])?)?;
     /// while !download.is_complete()? {
     ///     std::thread::yield_now(); // or something more useful
@@ -141,11 +141,11 @@ impl<'ctx> Stream<'ctx> {
         &self,
         mut host: PinnedBuffer<'ctx, T>,
         device: Buffer<'ctx, T>,
-    ) -> Result<Pending<'ctx, T>, Box<Refused<'ctx, T>>> {
+    ) -> Result<OwnedCopy<'ctx, T>, Box<RefusedCopy<'ctx, T>>> {
         let (from, to) = (device.as_raw(), host.as_mut_ptr().cast());
         let lengths = same_len(device.len(), host.len());
         let (state, stream, bytes) = (self.context().state(), self.as_raw(), host.size_bytes());
-        Pending::start(self, (host, device), lengths, || {
+        OwnedCopy::start(self, (host, device), lengths, || {
             // SAFETY: as in `upload_owned`; any bits are a valid `T` (`Pod`).
             current::bind(state, || unsafe {
                 calls::memcpy_dtoh_async(state.api(), to, from, bytes, stream)
@@ -154,19 +154,19 @@ impl<'ctx> Stream<'ctx> {
     }
 }
 
-impl<'ctx, T: Pod> Pending<'ctx, T> {
+impl<'ctx, T: Pod> OwnedCopy<'ctx, T> {
     /// `copy` enqueues a copy between the two sides, and nothing else, on the stream.
     fn start(
         stream: &Stream<'ctx>,
         sides: Sides<'ctx, T>,
         lengths: Result<()>,
         copy: impl FnOnce() -> Result<()>,
-    ) -> Result<Self, Box<Refused<'ctx, T>>> {
+    ) -> Result<Self, Box<RefusedCopy<'ctx, T>>> {
         let context = stream.context();
         let state = context.state();
         let completions = state.completions();
         let refused = |(host, device): Sides<'ctx, T>, error| {
-            Err(Box::new(Refused {
+            Err(Box::new(RefusedCopy {
                 host,
                 device,
                 error,
@@ -201,7 +201,7 @@ impl<'ctx, T: Pod> Pending<'ctx, T> {
     }
 }
 
-impl<'ctx, T> Pending<'ctx, T> {
+impl<'ctx, T> OwnedCopy<'ctx, T> {
     /// The context of both sides.
     #[must_use]
     pub fn context(&self) -> Context<'ctx> {
@@ -237,7 +237,7 @@ impl<'ctx, T> Pending<'ctx, T> {
             }
             State::Empty(sides) => Ok(sides),
             State::Lost(error) => Err(error),
-            State::Ended => Err(Error::TransferEnded),
+            State::Ended => Err(Error::CopyTaken),
         }
     }
 
@@ -284,7 +284,7 @@ impl<'ctx, T> Pending<'ctx, T> {
             State::Running(completion, sides) => (completion, sides),
             State::Empty(sides) => return Poll::Ready(Ok(sides)),
             State::Lost(error) => return Poll::Ready(Err(error)),
-            State::Ended => return Poll::Ready(Err(Error::TransferEnded)),
+            State::Ended => return Poll::Ready(Err(Error::CopyTaken)),
         };
         completion.sleeper().store(waker);
         let ended = match completion.progress(context) {
@@ -303,7 +303,7 @@ impl<'ctx, T> Pending<'ctx, T> {
     }
 }
 
-impl<'ctx, T> Future for Pending<'ctx, T> {
+impl<'ctx, T> Future for OwnedCopy<'ctx, T> {
     type Output = Result<(PinnedBuffer<'ctx, T>, Buffer<'ctx, T>)>;
 
     fn poll(self: Pin<&mut Self>, task: &mut std::task::Context<'_>) -> Poll<Self::Output> {
@@ -312,9 +312,9 @@ impl<'ctx, T> Future for Pending<'ctx, T> {
 }
 
 // Elements are not stored in it.
-impl<T> Unpin for Pending<'_, T> {}
+impl<T> Unpin for OwnedCopy<'_, T> {}
 
-impl<T> Drop for Pending<'_, T> {
+impl<T> Drop for OwnedCopy<'_, T> {
     fn drop(&mut self) {
         if let State::Running(completion, sides) = mem::replace(&mut self.state, State::Ended) {
             self.park(completion, sides);
@@ -322,9 +322,9 @@ impl<T> Drop for Pending<'_, T> {
     }
 }
 
-impl<T> fmt::Debug for Pending<'_, T> {
+impl<T> fmt::Debug for OwnedCopy<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut name = f.debug_tuple("Pending");
+        let mut name = f.debug_tuple("OwnedCopy");
         match &self.state {
             State::Running(_, (host, device)) | State::Empty((host, device)) => {
                 name.field(host).field(device)
@@ -336,15 +336,15 @@ impl<T> fmt::Debug for Pending<'_, T> {
     }
 }
 
-impl<'ctx, T> From<Box<Refused<'ctx, T>>> for Error {
-    fn from(refused: Box<Refused<'ctx, T>>) -> Self {
+impl<'ctx, T> From<Box<RefusedCopy<'ctx, T>>> for Error {
+    fn from(refused: Box<RefusedCopy<'ctx, T>>) -> Self {
         refused.error
     }
 }
 
-impl<T> fmt::Debug for Refused<'_, T> {
+impl<T> fmt::Debug for RefusedCopy<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Refused")
+        f.debug_struct("RefusedCopy")
             .field("host", &self.host)
             .field("device", &self.device)
             .field("error", &self.error)
@@ -352,13 +352,13 @@ impl<T> fmt::Debug for Refused<'_, T> {
     }
 }
 
-impl<T> fmt::Display for Refused<'_, T> {
+impl<T> fmt::Display for RefusedCopy<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the copy did not begin: {}", self.error)
     }
 }
 
-impl<T> std::error::Error for Refused<'_, T> {
+impl<T> std::error::Error for RefusedCopy<'_, T> {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         Some(&self.error)
     }

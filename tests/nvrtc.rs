@@ -158,8 +158,8 @@ fn a_template_compiles_and_runs() {
         let module = ctx.load_ptx(compiled.ptx())?;
         let scale = module.kernel::<(InOut<f32>, u32, f32)>(name)?;
         let mut x = ctx.upload(&[1.0f32, 2.0, 3.0, 4.0])?;
-        ctx.stream()?.scope(|s| {
-            let mut x = s.lend(&mut x);
+        ctx.new_stream()?.scope(|s| {
+            let mut x = x.lend(s);
             let config = LaunchConfig::for_elements(4);
             // SAFETY: `scale` updates x at indices below n, and x has 4 elements.
             unsafe { s.launch(&scale, config, (&mut x, 3, 2.0)) }
@@ -229,8 +229,8 @@ fn parameters_of_every_kind_are_read() {
         type Many = (Out<f32>, Float4, [f64; 2], u8, u16, u32);
         let many = module.kernel::<Many>("many")?;
         let mut out = ctx.zeros::<f32>(2)?;
-        ctx.stream()?.scope(|s| {
-            let mut out = s.lend(&mut out);
+        ctx.new_stream()?.scope(|s| {
+            let mut out = out.lend(s);
             let config = LaunchConfig::new([1; 3], [1; 3]).dynamic_shared_bytes(256);
             let pair = [f64::from_bits(7), 0.25];
             let v = Float4([1.0, 10.0, 100.0, 1000.0]);

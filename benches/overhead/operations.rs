@@ -64,7 +64,7 @@ pub(crate) struct Lab<'ctx> {
 
 impl<'ctx> Lab<'ctx> {
     pub(crate) fn new(ctx: Context<'ctx>) -> Result<Self> {
-        let (stream, other) = (ctx.stream()?, ctx.stream()?);
+        let (stream, other) = (ctx.new_stream()?, ctx.new_stream()?);
         let module = ctx.load_ptx(&ptx(&[1, 3, 8, 16]))?;
         Ok(Self {
             ctx,
@@ -119,7 +119,7 @@ macro_rules! launches {
             plan.compare(
                 |n| lab.queue(n, raw),
                 |n| lab.stream.scope(|s| {
-                    let mut memory = s.lend(&mut memory);
+                    let mut memory = memory.lend(s);
                     repeat(n, || {
                         let config = LaunchConfig::for_elements(elements());
                         // SAFETY: the kernel touches nothing.
@@ -146,7 +146,7 @@ fn safe_launch(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
     let (function, call) = (kernel.as_raw(), launch_kernel(lab.ctx.driver()));
     // SAFETY: it touches nothing.
     let kernel = unsafe {
-        kernel.safe_when([
+        kernel.assert_safe_when([
             ("n is at most the length of x", |_, (x, n, _)| {
                 n as usize <= x
             }),
@@ -164,7 +164,7 @@ fn safe_launch(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
         |n| lab.queue(n, raw),
         |count| {
             lab.stream.scope(|s| {
-                let mut memory = s.lend(&mut memory);
+                let mut memory = memory.lend(s);
                 repeat(count, || {
                     let config = LaunchConfig::for_elements(elements());
                     kernel.launch(s, config, (&mut memory, n, m))
@@ -226,7 +226,7 @@ fn fill(lab: &Lab<'_>, plan: Plan, bytes: usize) -> Result<Comparison> {
     };
     let ours = |n| {
         lab.stream.scope(|s| {
-            let mut memory = s.lend(&mut memory);
+            let mut memory = memory.lend(s);
             repeat(n, || s.fill(&mut memory, 7))
         })
     };
@@ -242,7 +242,7 @@ fn copy(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
     };
     let ours = |n| {
         lab.stream.scope(|s| {
-            let mut destination = s.lend(&mut destination);
+            let mut destination = destination.lend(s);
             repeat(n, || s.copy(&source, &mut destination))
         })
     };
@@ -259,7 +259,7 @@ fn write(lab: &Lab<'_>, plan: Plan, host: &[u32]) -> Result<Comparison> {
     };
     let ours = |n| {
         lab.stream.scope(|s| {
-            let mut memory = s.lend(&mut memory);
+            let mut memory = memory.lend(s);
             repeat(n, || s.write(host, &mut memory))
         })
     };
@@ -284,10 +284,7 @@ fn write_large(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
         // SAFETY: the stream is live.
         succeed(unsafe { (lab.symbols.cuStreamSynchronize)(stream) })
     };
-    let mut ours = || {
-        lab.stream
-            .scope(|s| s.write(&host, &mut s.lend(&mut memory)))
-    };
+    let mut ours = || lab.stream.scope(|s| s.write(&host, &mut memory.lend(s)));
     plan.compare(|n| repeat(n, raw), |n| repeat(n, &mut ours))
 }
 
@@ -326,10 +323,10 @@ fn hand_over(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
             scope(|scope| {
                 scope.on(&lab.stream, |a| {
                     scope.on(&lab.other, |b| {
-                        let mut home = Some(a.lend(&mut memory));
+                        let mut home = Some(memory.lend(a));
                         repeat(n, || {
                             if let Some(memory) = home.take() {
-                                home = Some(a.take(b, b.take(a, memory)?)?);
+                                home = Some(memory.hand_over(a, b)?.hand_over(b, a)?);
                             }
                             Ok(())
                         })
@@ -344,7 +341,7 @@ fn hand_over(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
 }
 
 fn event_record(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
-    let event = lab.ctx.event()?;
+    let event = lab.ctx.new_event()?;
     let raw = || {
         // SAFETY: event and stream are live, of one context.
         succeed(unsafe { (lab.symbols.cuEventRecord)(event.as_raw(), lab.stream.as_raw()) })
@@ -424,7 +421,7 @@ fn stream(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
     };
     plan.compare(
         |n| repeat(n, raw),
-        |n| repeat(n, || lab.ctx.stream().map(drop)),
+        |n| repeat(n, || lab.ctx.new_stream().map(drop)),
     )
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn table<'ctx>(lab: &Lab<'ctx>, rounds: Rounds) -> Result<usize> {
     for count in THREADS {
         let mut workers = (0..count)
             .map(|_| {
-                let (stream, memory) = (lab.ctx.stream()?, lab.ctx.zeros(elements())?);
+                let (stream, memory) = (lab.ctx.new_stream()?, lab.ctx.zeros(elements())?);
                 Ok(Worker { stream, memory })
             })
             .collect::<Result<Vec<_>>>()?;
@@ -106,7 +106,7 @@ fn by_crate<'ctx>(kernel: &Kernel8<'ctx>, worker: &mut Worker<'ctx>) -> Result<(
     let n = black_box(0);
     for _ in 0..BATCHES {
         stream.scope(|s| {
-            let mut memory = s.lend(memory);
+            let mut memory = memory.lend(s);
             for _ in 0..BATCH {
                 let config = LaunchConfig::for_elements(elements());
                 let arguments = (&mut memory, n, n, n, n, n, n, n);

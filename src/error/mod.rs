@@ -130,7 +130,7 @@ pub enum Error {
     },
 
     /// The direct path between two devices delivered other bytes than were sent; a staged transfer between contexts that had no direct one
-    /// is the way around it ([`Transfer::verified`](crate::Transfer::verified)).
+    /// is the way around it ([`Transfer::verify`](crate::Transfer::verify)).
     #[error(
         "the direct path from device {from} to device {to} corrupts data; use a staged transfer, between contexts that had no direct one"
     )]
@@ -304,7 +304,7 @@ pub enum Error {
     },
 
     /// What a safe launch requires of its arguments and configuration does not hold
-    /// ([`Kernel::safe_when`](crate::Kernel::safe_when)); nothing was launched.
+    /// ([`Kernel::assert_safe_when`](crate::Kernel::assert_safe_when)); nothing was launched.
     #[error("kernel `{kernel}` was not launched, because this does not hold: {precondition}")]
     Precondition {
         /// The kernel.
@@ -313,7 +313,7 @@ pub enum Error {
         precondition: &'static str,
     },
 
-    /// Memory has more elements than the kernel's parameter for their number can tell ([`Counted`](crate::Counted)).
+    /// Memory has more elements than the kernel's parameter for their number can tell ([`WithLen`](crate::WithLen)).
     #[error(
         "memory of {len} elements, for a kernel whose parameter for their number holds {limit} at most"
     )]
@@ -507,7 +507,7 @@ pub enum Error {
 
     /// A future was polled again after it had given back what it owned.
     #[error("the transfer has ended already and has given its memory back")]
-    TransferEnded,
+    CopyTaken,
 
     /// A driver was asked for something inside of a host function, where CUDA permits no call; nothing was asked of it.
     #[error("a host function may make no CUDA call")]

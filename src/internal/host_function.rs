@@ -25,14 +25,14 @@ pub(crate) struct Owner(u64);
 type Function = Box<dyn FnOnce() + Send>;
 
 /// A host function that was not called yet.
-struct Pending {
+struct Enqueued {
     owner: Owner,
     device: Device,
     function: Function,
 }
 
 struct Table {
-    pending: BTreeMap<usize, Pending>,
+    pending: BTreeMap<usize, Enqueued>,
     next_key: usize,
     /// An entry for each call in progress.
     running: Vec<Owner>,
@@ -67,7 +67,7 @@ pub(crate) unsafe fn enqueue(
     owner: Owner,
     function: Function,
 ) -> Result<()> {
-    let pending = Pending {
+    let pending = Enqueued {
         owner,
         device,
         function,
@@ -113,7 +113,7 @@ fn message(payload: Box<dyn Any + Send>) -> String {
 }
 
 impl Table {
-    fn insert(&mut self, pending: Pending) -> usize {
+    fn insert(&mut self, pending: Enqueued) -> usize {
         let key = self.next_key;
         self.next_key = key.wrapping_add(1);
         self.pending.insert(key, pending);
@@ -121,13 +121,13 @@ impl Table {
         key
     }
 
-    fn remove(&mut self, key: usize) -> Option<Pending> {
+    fn remove(&mut self, key: usize) -> Option<Enqueued> {
         let removed = self.pending.remove(&key);
         IN_TABLE.fetch_sub(usize::from(removed.is_some()), Ordering::Relaxed);
         removed
     }
 
-    fn take_uncalled(&mut self, owner: Owner) -> Vec<Pending> {
+    fn take_uncalled(&mut self, owner: Owner) -> Vec<Enqueued> {
         let own = self.pending.iter().filter(|(_, p)| p.owner == owner);
         let keys: Vec<_> = own.map(|(&key, _)| key).collect();
         keys.iter().filter_map(|&key| self.remove(key)).collect()
@@ -135,7 +135,7 @@ impl Table {
 
     /// A call in progress counts as in the table.
     fn start(&mut self, key: usize) -> Option<(Owner, Device, Function)> {
-        let Pending {
+        let Enqueued {
             owner,
             device,
             function,
@@ -188,7 +188,7 @@ impl Owner {
         IN_TABLE.fetch_sub(own.len(), Ordering::Relaxed);
         drop(table);
         let mut panicked: Vec<_> = own.into_iter().map(|(_, d, text)| (d, text)).collect();
-        for Pending {
+        for Enqueued {
             device, function, ..
         } in uncalled
         {

@@ -2,12 +2,12 @@
 
 use super::launch_config::LaunchConfig;
 use super::params::{
-    Count, Counted, In, InOut, Null, Optional, Out, Param, Params, Pointer, SharedBytes, Span,
+    Count, In, InOut, Null, Optional, Out, Param, Params, Pointer, PtrLen, SharedBytes, WithLen,
 };
 use crate::error::{Error, Result};
 use crate::ffi::CUdeviceptr;
 use crate::memory::sealed::{Near, Sealed};
-use crate::memory::{MemoryMut, Ordered, Readable};
+use crate::memory::{MemoryMut, OnStream, Readable};
 use bytemuck::Pod;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -17,10 +17,10 @@ use std::ptr;
 ///
 /// | parameter | argument |
 /// |---|---|
-/// | `In<T>` | `&Ordered` of the stream; `&Buffer`, `Slice` or `PeerSlice` at rest that outlives the scope |
-/// | `Out<T>`, `InOut<T>` | `&mut Ordered` of the stream |
+/// | `In<T>` | `&OnStream` of the stream; `&Buffer`, `Slice` or `PeerSlice` at rest that outlives the scope |
+/// | `Out<T>`, `InOut<T>` | `&mut OnStream` of the stream |
 /// | [`Optional`] of one of these | an `Option` of its argument, or [`Null`] |
-/// | [`Counted`], [`Span`] of one of these | its argument |
+/// | [`WithLen`], [`PtrLen`] of one of these | its argument |
 /// | [`SharedBytes`] | [`SharedBytes`] |
 /// | plain data `T` | a `T` |
 ///
@@ -28,7 +28,7 @@ use std::ptr;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an argument for a kernel parameter `{P}`",
     label = "the kernel's parameter here is `{P}`",
-    note = "pass `&Ordered`, or `&Buffer` at rest, for `In<T>`; `&mut Ordered` for `Out<T>` and `InOut<T>`; `Some` of these or `Null` for `Optional`; a value of exactly type `T` for `T`: numbers are not converted, so `2.0f32` or `u32::try_from(n)`"
+    note = "pass `&OnStream`, or `&Buffer` at rest, for `In<T>`; `&mut OnStream` for `Out<T>` and `InOut<T>`; `Some` of these or `Null` for `Optional`; a value of exactly type `T` for `T`: numbers are not converted, so `2.0f32` or `u32::try_from(n)`"
 )]
 pub trait Arg<'s, 'scope, 'ctx, P: Param> {
     /// What the kernel gets: an address or the plain data itself.
@@ -103,7 +103,7 @@ impl<'s, 'scope, 'ctx, T: Pod, A: Readable<'s, 'scope, 'ctx, T> + Near> Arg<'s, 
 }
 
 impl<'s, 'scope, 'ctx, T: Pod, B: MemoryMut<'ctx, T> + Near> Arg<'s, 'scope, 'ctx, Out<T>>
-    for &mut Ordered<'s, B>
+    for &mut OnStream<'s, B>
 {
     type Value = One<CUdeviceptr>;
 
@@ -119,7 +119,7 @@ impl<'s, 'scope, 'ctx, T: Pod, B: MemoryMut<'ctx, T> + Near> Arg<'s, 'scope, 'ct
 }
 
 impl<'s, 'scope, 'ctx, T: Pod, B: MemoryMut<'ctx, T> + Near> Arg<'s, 'scope, 'ctx, InOut<T>>
-    for &mut Ordered<'s, B>
+    for &mut OnStream<'s, B>
 {
     type Value = One<CUdeviceptr>;
 
@@ -190,7 +190,7 @@ impl Length for Option<usize> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<'s, 'scope, 'ctx, P, N: Count, A> Arg<'s, 'scope, 'ctx, Counted<P, N>> for A
+impl<'s, 'scope, 'ctx, P, N: Count, A> Arg<'s, 'scope, 'ctx, WithLen<P, N>> for A
 where
     P: Pointer<Seen: Length>,
     A: Arg<'s, 'scope, 'ctx, P, Value = One<CUdeviceptr>>,
@@ -214,7 +214,7 @@ where
 }
 
 #[diagnostic::do_not_recommend]
-impl<'s, 'scope, 'ctx, P, A> Arg<'s, 'scope, 'ctx, Span<P>> for A
+impl<'s, 'scope, 'ctx, P, A> Arg<'s, 'scope, 'ctx, PtrLen<P>> for A
 where
     P: Pointer<Seen: Length>,
     A: Arg<'s, 'scope, 'ctx, P, Value = One<CUdeviceptr>>,

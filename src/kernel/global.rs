@@ -16,8 +16,8 @@ use std::sync::Arc;
 ///
 /// There is one handle of a variable at a time, and who has it has the variable as if it were a [`Buffer`](crate::Buffer): outside
 /// scopes it is at rest, and its operations are complete when they return. In a scope,
-/// [`ScopedStream::lend_view`](crate::ScopedStream::lend_view) of its [`view_mut`](Self::view_mut) puts it into the order of a stream, and
-/// its [`view`](Self::view) is memory that streams read, an argument for [`In`](crate::In) too.
+/// [`SliceMut::lend`](crate::SliceMut::lend) of its [`as_mut_slice`](Self::as_mut_slice) puts it into the order of a stream, and
+/// its [`as_slice`](Self::as_slice) is memory that streams read, an argument for [`In`](crate::In) too.
 ///
 /// What no borrow tells is which kernels use the variable, since it is no argument of theirs: that is a promise of the `unsafe`
 /// [`launch`](crate::ScopedStream::launch).
@@ -39,7 +39,7 @@ use std::sync::Arc;
 /// #     .visible .global .align 4 .u32 total;
 /// #     .visible .entry count() { ret; }";
 /// # driver.with_device(0, |ctx| {
-/// let (stream, module) = (ctx.stream()?, ctx.load_ptx(ptx)?);
+/// let (stream, module) = (ctx.new_stream()?, ctx.load_ptx(ptx)?);
 /// let count = module.kernel::<()>("count")?;
 /// let mut step = module.global::<u32>("step", 1)?;
 /// let total = module.global::<u32>("total", 1)?;
@@ -85,7 +85,7 @@ impl<'ctx> Module<'ctx> {
     /// // __constant__ float weights[3] = {1, 2, 3};
     /// let module = ctx.load_ptx(ptx)?;
     /// let mut weights = module.global::<f32>("weights", 3)?;
-    /// weights.view_mut().slice_mut(1..)?.write(&[20.0, 30.0])?;
+    /// weights.as_mut_slice().slice_mut(1..)?.write(&[20.0, 30.0])?;
     /// assert_eq!(weights.to_vec()?, [1.0, 20.0, 30.0]);
     ///
     /// let error = module.global::<f64>("weights", 3).unwrap_err();
@@ -186,13 +186,13 @@ impl<'ctx, T> Global<'ctx, T> {
 
     /// All elements, to read.
     #[must_use]
-    pub fn view(&self) -> Slice<'_, 'ctx, T> {
+    pub fn as_slice(&self) -> Slice<'_, 'ctx, T> {
         Slice::new(self.context(), self.as_raw(), self.len)
     }
 
     /// All elements, to write.
     #[must_use]
-    pub fn view_mut(&mut self) -> SliceMut<'_, 'ctx, T> {
+    pub fn as_mut_slice(&mut self) -> SliceMut<'_, 'ctx, T> {
         SliceMut::new(self.context(), self.as_raw(), self.len)
     }
 }
@@ -203,7 +203,7 @@ impl<T: Element> Global<'_, T> {
     /// # Errors
     /// What the driver returns.
     pub fn to_vec(&self) -> Result<Vec<T>> {
-        self.view().to_vec()
+        self.as_slice().to_vec()
     }
 
     /// Copies all elements to `host`, which must have as many (`cuMemcpyDtoHAsync`).
@@ -211,7 +211,7 @@ impl<T: Element> Global<'_, T> {
     /// # Errors
     /// [`Error::LengthMismatch`] or what the driver returns.
     pub fn read(&self, host: &mut [T]) -> Result<()> {
-        self.view().read(host)
+        self.as_slice().read(host)
     }
 
     /// Overwrites all elements with those of `host`, which must have as many (`cuMemcpyHtoDAsync`).
@@ -219,7 +219,7 @@ impl<T: Element> Global<'_, T> {
     /// # Errors
     /// [`Error::LengthMismatch`] or what the driver returns.
     pub fn write(&mut self, host: &[T]) -> Result<()> {
-        self.view_mut().write(host)
+        self.as_mut_slice().write(host)
     }
 
     /// The value of a variable of one element (`cuMemcpyDtoHAsync`).
@@ -250,6 +250,7 @@ impl<T> Drop for Global<'_, T> {
 
 impl<T> fmt::Debug for Global<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.view().describe(&format!("Global `{}`", self.name), f)
+        self.as_slice()
+            .describe(&format!("Global `{}`", self.name), f)
     }
 }

@@ -20,7 +20,7 @@ use std::sync::{Arc, PoisonError};
 
 /// A kernel whose parameters are those of the tuple `P`, as far as the driver can tell. Made by [`Module::kernel`](crate::Module::kernel).
 ///
-/// It keeps its module loaded. [`launch`](crate::ScopedStream::launch) is `unsafe`; [`safe_when`](Self::safe_when) makes a kernel whose
+/// It keeps its module loaded. [`launch`](crate::ScopedStream::launch) is `unsafe`; [`assert_safe_when`](Self::assert_safe_when) makes a kernel whose
 /// launch is not.
 pub struct Kernel<'ctx, P> {
     image: Arc<Image<'ctx>>,

@@ -238,9 +238,9 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     /// #     .visible .entry scale(.param .u64 x, .param .u32 n, .param .f32 k) { ret; }";
     /// # driver.with_device(0, |ctx| {
     /// let scale = ctx.load_ptx(ptx)?.kernel::<(InOut<f32>, u32, f32)>("scale")?;
-    /// let (stream, mut x) = (ctx.stream()?, ctx.upload(&[1.0f32, 2.0, 3.0])?);
+    /// let (stream, mut x) = (ctx.new_stream()?, ctx.upload(&[1.0f32, 2.0, 3.0])?);
     /// stream.scope(|s| {
-    ///     let mut x = s.lend(&mut x);
+    ///     let mut x = x.lend(s);
     ///     // SAFETY: `scale` multiplies the first n elements of x by k, and x has 3.
     ///     unsafe { s.launch(&scale, LaunchConfig::for_elements(3), (&mut x, 3, 10.0)) }
     /// })?;

@@ -186,7 +186,7 @@ impl<'ctx> Linker<'ctx> {
     /// # Errors
     /// [`Error::Link`]: nothing was added, an input was refused before, something is missing, or what the driver made is no whole cubin;
     /// [`Error::ContextLost`], or what the driver returns.
-    pub fn finish(self) -> Result<Linked> {
+    pub fn finish(self) -> Result<LinkedImage> {
         self.usable()?;
         if self.inputs == 0 {
             // The driver would link nothing, and call that a success (measured).
@@ -205,7 +205,7 @@ impl<'ctx> Linker<'ctx> {
             reason: format!("what the driver made: {reason}"),
             log: self.arguments.error(),
         })?;
-        Ok(Linked {
+        Ok(LinkedImage {
             driver,
             image: image.into(),
             log: self.arguments.info().into(),
@@ -273,15 +273,15 @@ impl fmt::Debug for Linker<'_> {
 /// It belongs to no context: it can be kept, and loaded with [`Context::load_linked`] wherever the driver is the same and the
 /// architecture of the device fits. Clones share the memory.
 #[derive(Clone)]
-pub struct Linked {
+pub struct LinkedImage {
     driver: Driver,
     image: Arc<[u8]>,
     log: Arc<str>,
 }
 
-static_assertions::assert_impl_all!(Linked: Send, Sync, Clone);
+static_assertions::assert_impl_all!(LinkedImage: Send, Sync, Clone);
 
-impl Linked {
+impl LinkedImage {
     /// The cubin, to save it. [`Context::load_cubin`] loads it again.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
@@ -306,7 +306,7 @@ impl<'ctx> Context<'ctx> {
     ///
     /// # Errors
     /// [`Error::NoCodeForDevice`] when it was linked for another architecture, [`Error::DifferentDrivers`], or what the driver returns.
-    pub fn load_linked(self, linked: &Linked) -> Result<Module<'ctx>> {
+    pub fn load_linked(self, linked: &LinkedImage) -> Result<Module<'ctx>> {
         if linked.driver() != self.driver() {
             return Err(Error::DifferentDrivers);
         }
@@ -316,8 +316,8 @@ impl<'ctx> Context<'ctx> {
     }
 }
 
-impl fmt::Debug for Linked {
+impl fmt::Debug for LinkedImage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Linked({} bytes)", self.image.len())
+        write!(f, "LinkedImage({} bytes)", self.image.len())
     }
 }

@@ -4,7 +4,7 @@
 
 use super::binary::{check_cubin, check_fatbin};
 use super::jit::JitOptions;
-use super::load_image::{Refused, bad_image, load, load_binary};
+use super::load_image::{LoadFailure, bad_image, load, load_binary};
 use super::module::Module;
 use super::ptx::ptx_text;
 use crate::context::Context;
@@ -49,14 +49,14 @@ impl<'ctx> Context<'ctx> {
         })?;
         // SAFETY: text with a NUL at its end.
         unsafe { load(self, text.as_ptr().cast(), options) }.map_err(|refused| match refused {
-            Refused::Image { error, log } => {
+            LoadFailure::Image { error, log } => {
                 let target = options.target.map(|(major, minor)| {
                     format!(" (compiled for compute capability {major}.{minor})")
                 });
                 let reason = format!("{error}{}", target.unwrap_or_default());
                 Error::BadPtx { reason, log }
             }
-            Refused::Other(error) => error,
+            LoadFailure::Other(error) => error,
         })
     }
 
@@ -115,7 +115,7 @@ impl<'ctx> Context<'ctx> {
     /// driver returns.
     ///
     /// # Safety
-    /// `image` was written by `nvcc`, `ptxas`, `nvlink` or NVIDIA's run-time compilers, or is [`Linked::bytes`](crate::Linked::bytes) of a real driver, and has not
+    /// `image` was written by `nvcc`, `ptxas`, `nvlink` or NVIDIA's run-time compilers, or is [`LinkedImage::bytes`](crate::LinkedImage::bytes) of a real driver, and has not
     /// been changed since. The driver believes what an image's headers say, and crashes when they lie (measured). This function checks
     /// that everything they speak of is there, so an image may have been cut off.
     pub unsafe fn load_cubin(self, image: &[u8]) -> Result<Module<'ctx>> {

@@ -12,7 +12,7 @@ use crate::internal::{calls, current};
 use std::ffi::c_void;
 
 /// What a failed load comes from.
-pub(super) enum Refused {
+pub(super) enum LoadFailure {
     /// The image, with the JIT's error log.
     Image {
         error: DriverError,
@@ -30,11 +30,11 @@ pub(super) unsafe fn load_binary<'ctx>(
 ) -> Result<Module<'ctx>> {
     // SAFETY: the caller's promise.
     unsafe { load(context, image.as_ptr().cast(), options) }.map_err(|refused| match refused {
-        Refused::Image { error, log } => {
+        LoadFailure::Image { error, log } => {
             let reason = error.to_string();
             Error::BadImage { reason, log }
         }
-        Refused::Other(error) => error,
+        LoadFailure::Other(error) => error,
     })
 }
 
@@ -44,23 +44,25 @@ pub(super) unsafe fn load<'ctx>(
     context: Context<'ctx>,
     image: *const c_void,
     options: &JitOptions,
-) -> Result<Module<'ctx>, Refused> {
+) -> Result<Module<'ctx>, LoadFailure> {
     let state = context.state();
-    let arguments = options.arguments(state.limits()).map_err(Refused::Other)?;
+    let arguments = options
+        .arguments(state.limits())
+        .map_err(LoadFailure::Other)?;
     let loaded = current::bind(state, || {
         // SAFETY: the caller's promise.
         unsafe { calls::module_load(context.api(), image, &arguments) }
     });
     match loaded {
         Ok(raw) => Ok(Module::new(Image::new(context, raw), arguments.info())),
-        Err(Error::Driver(error)) if is_about_the_image(error.code()) => Err(Refused::Image {
+        Err(Error::Driver(error)) if is_about_the_image(error.code()) => Err(LoadFailure::Image {
             error,
             log: arguments.error(),
         }),
         Err(Error::Driver(source)) if source.code() == CUresult::NO_BINARY_FOR_GPU => {
-            Err(Refused::Other(no_code(context, source)))
+            Err(LoadFailure::Other(no_code(context, source)))
         }
-        Err(error) => Err(Refused::Other(error)),
+        Err(error) => Err(LoadFailure::Other(error)),
     }
 }
 

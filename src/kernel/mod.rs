@@ -30,13 +30,13 @@ pub use global::Global;
 pub use jit::{CacheMode, JitOptions, OptimizationLevel};
 pub use kernel::Kernel;
 pub use launch_config::LaunchConfig;
-pub use linker::{Linked, Linker};
+pub use linker::{LinkedImage, Linker};
 pub use module::Module;
 pub use occupancy::BestBlock;
 pub use parameter::Parameter;
 pub use params::{
-    Count, Counted, In, InOut, Layout, Null, Optional, Out, Param, Params, Pointer, SharedBytes,
-    Span,
+    Count, In, InOut, Null, Optional, Out, Param, ParamLayout, Params, Pointer, PtrLen,
+    SharedBytes, WithLen,
 };
 pub use rows::{Rows, RowsShape};
 pub use safe::{Precondition, SafeKernel};

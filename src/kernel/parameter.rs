@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // asks the driver about functions
 
 use super::module::Module;
-use super::params::Layout;
+use super::params::ParamLayout;
 use crate::error::{Error, Result};
 use crate::ffi::CUfunction;
 use crate::internal::api::Api;
@@ -53,7 +53,7 @@ pub(super) unsafe fn declared_parameters(
 
 /// Compares the layout of Rust types with the parameters that the kernel declares.
 pub(super) fn check_parameters(
-    layout: &[&[Layout]],
+    layout: &[&[ParamLayout]],
     declared: &[Parameter],
     kernel: &str,
 ) -> Result<()> {
@@ -61,7 +61,7 @@ pub(super) fn check_parameters(
     let count = layout.iter().map(|part| part.len()).sum();
     let mut end: usize = 0;
     let layout = layout.iter().copied().flatten();
-    for (index, (&Layout { size, align }, parameter)) in layout.zip(declared).enumerate() {
+    for (index, (&ParamLayout { size, align }, parameter)) in layout.zip(declared).enumerate() {
         if size != parameter.size {
             return Err(Error::ArgSize {
                 kernel: kernel(),

@@ -19,16 +19,16 @@ pub struct InOut<T>(PhantomData<fn(T)>);
 /// The argument is an [`Option`] of one for the pointer, or [`Null`].
 pub struct Optional<P: Pointer>(PhantomData<fn(P)>);
 
-/// Two parameters, a pointer and the number of elements behind it as an `N`: `const T *x, unsigned n` is `Counted<In<T>, u32>`.
+/// Two parameters, a pointer and the number of elements behind it as an `N`: `const T *x, unsigned n` is `WithLen<In<T>, u32>`.
 ///
 /// The argument is the one for the pointer alone; the number is its length, so the two cannot disagree. A length that an `N` does not hold
 /// is [`Error::CountTooLarge`](crate::Error::CountTooLarge), and null has length 0.
-pub struct Counted<P: Pointer, N: Count>(PhantomData<fn(P, N)>);
+pub struct WithLen<P: Pointer, N: Count>(PhantomData<fn(P, N)>);
 
 /// One parameter of 16 bytes, a pointer and the number of elements behind it: `struct { const T *data; size_t len; }`, or a `std::span`.
 ///
 /// The argument is the one for the pointer alone.
-pub struct Span<P: Pointer>(PhantomData<fn(P)>);
+pub struct PtrLen<P: Pointer>(PhantomData<fn(P)>);
 
 /// A parameter of type `unsigned int` that is told how much dynamic shared memory a block has, in bytes; and its argument.
 ///
@@ -42,14 +42,14 @@ pub struct Null;
 
 /// Size and alignment of a parameter in a kernel's parameter list, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Layout {
+pub struct ParamLayout {
     /// Its size.
     pub size: usize,
     /// Its alignment: it begins at the first multiple of this after the parameter before it, as in C.
     pub align: usize,
 }
 
-impl Layout {
+impl ParamLayout {
     /// That of a Rust type, which is also that of the C type it stands for.
     #[must_use]
     pub const fn of<T>() -> Self {
@@ -70,14 +70,14 @@ impl Layout {
 /// | `In<T>` | `const T *` | its length, a `usize` |
 /// | `Out<T>`, `InOut<T>` | `T *` | its length |
 /// | [`Optional<In<T>>`](Optional), ... | a pointer that may be null | an `Option` of its length |
-/// | [`Counted<In<T>, u32>`](Counted), ... | `const T *, unsigned`: two parameters | its length |
-/// | [`Span<In<T>>`](Span), ... | `struct { const T *; size_t; }` | its length |
+/// | [`WithLen<In<T>, u32>`](WithLen), ... | `const T *, unsigned`: two parameters | its length |
+/// | [`PtrLen<In<T>>`](PtrLen), ... | `struct { const T *; size_t; }` | its length |
 /// | [`In<Rows<T>>`](crate::Rows), ... | a pointer to the first of rows | their [`Extent`](crate::Extent) |
 /// | [`SharedBytes`] | `unsigned` | the number of bytes, a `u32` |
 /// | plain data `T` | the same by value | the `T` |
 ///
 /// ```
-/// # use scoped_cuda::{Counted, Driver, In, InOut, LaunchConfig, Null, Optional, SharedBytes, sim::Simulation};
+/// # use scoped_cuda::{WithLen, Driver, In, InOut, LaunchConfig, Null, Optional, SharedBytes, sim::Simulation};
 /// # use bytemuck::{Pod, Zeroable};
 /// # let driver = Driver::simulated(Simulation::default())?;
 /// # driver.machine().unwrap().kernel("clamp", |call| {
@@ -96,11 +96,11 @@ impl Layout {
 ///     high: f32,
 /// }
 /// // __global__ void clamp(float *x, unsigned n, const unsigned char *mask_or_null, Range range, unsigned shared_bytes)
-/// type Clamp = (Counted<InOut<f32>, u32>, Optional<In<u8>>, Range, SharedBytes);
+/// type Clamp = (WithLen<InOut<f32>, u32>, Optional<In<u8>>, Range, SharedBytes);
 /// let clamp = ctx.load_ptx(ptx)?.kernel::<Clamp>("clamp")?;
-/// let (stream, mut x) = (ctx.stream()?, ctx.upload(&[-1.0f32, 0.5, 7.0])?);
+/// let (stream, mut x) = (ctx.new_stream()?, ctx.upload(&[-1.0f32, 0.5, 7.0])?);
 /// stream.scope(|s| {
-///     let mut x = s.lend(&mut x);
+///     let mut x = x.lend(s);
 ///     let config = LaunchConfig::for_elements(3).dynamic_shared_bytes(1024);
 ///     // SAFETY: `clamp` stays below n, which is the length of x, and within its shared memory; there is no mask.
 ///     unsafe { s.launch(&clamp, config, (&mut x, Null, Range { low: 0.0, high: 1.0 }, SharedBytes)) }
@@ -115,9 +115,9 @@ impl Layout {
 )]
 pub trait Param {
     /// The parameters that it is in the kernel's list, one or two.
-    const LAYOUT: &'static [Layout];
+    const LAYOUT: &'static [ParamLayout];
 
-    /// What a precondition sees of its argument: see [`Kernel::safe_when`](crate::Kernel::safe_when).
+    /// What a precondition sees of its argument: see [`Kernel::assert_safe_when`](crate::Kernel::assert_safe_when).
     type Seen: Copy;
 }
 
@@ -128,10 +128,10 @@ pub trait Param {
 )]
 pub trait Pointer: Param + Sealed {}
 
-const POINTER: &[Layout] = &[Layout::of::<CUdeviceptr>()];
+const POINTER: &[ParamLayout] = &[ParamLayout::of::<CUdeviceptr>()];
 
 impl<T: Pod> Param for In<T> {
-    const LAYOUT: &'static [Layout] = POINTER;
+    const LAYOUT: &'static [ParamLayout] = POINTER;
     type Seen = usize;
 }
 
@@ -139,7 +139,7 @@ impl<T> Sealed for In<T> {}
 impl<T> Pointer for In<T> where Self: Param {}
 
 impl<T: Pod> Param for Out<T> {
-    const LAYOUT: &'static [Layout] = POINTER;
+    const LAYOUT: &'static [ParamLayout] = POINTER;
     type Seen = usize;
 }
 
@@ -147,7 +147,7 @@ impl<T> Sealed for Out<T> {}
 impl<T> Pointer for Out<T> where Self: Param {}
 
 impl<T: Pod> Param for InOut<T> {
-    const LAYOUT: &'static [Layout] = POINTER;
+    const LAYOUT: &'static [ParamLayout] = POINTER;
     type Seen = usize;
 }
 
@@ -155,38 +155,39 @@ impl<T> Sealed for InOut<T> {}
 impl<T> Pointer for InOut<T> where Self: Param {}
 
 impl<P: Pointer> Param for Optional<P> {
-    const LAYOUT: &'static [Layout] = POINTER;
+    const LAYOUT: &'static [ParamLayout] = POINTER;
     type Seen = Option<P::Seen>;
 }
 
 impl<P: Pointer> Sealed for Optional<P> {}
 impl<P: Pointer> Pointer for Optional<P> {}
 
-impl<P: Pointer, N: Count> Param for Counted<P, N> {
-    const LAYOUT: &'static [Layout] = &[Layout::of::<CUdeviceptr>(), Layout::of::<N>()];
+impl<P: Pointer, N: Count> Param for WithLen<P, N> {
+    const LAYOUT: &'static [ParamLayout] =
+        &[ParamLayout::of::<CUdeviceptr>(), ParamLayout::of::<N>()];
     type Seen = P::Seen;
 }
 
-impl<P: Pointer> Param for Span<P> {
-    const LAYOUT: &'static [Layout] = &[Layout::of::<[u64; 2]>()];
+impl<P: Pointer> Param for PtrLen<P> {
+    const LAYOUT: &'static [ParamLayout] = &[ParamLayout::of::<[u64; 2]>()];
     type Seen = P::Seen;
 }
 
 impl Param for SharedBytes {
-    const LAYOUT: &'static [Layout] = &[Layout::of::<u32>()];
+    const LAYOUT: &'static [ParamLayout] = &[ParamLayout::of::<u32>()];
     type Seen = u32;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Pod> Param for T {
-    const LAYOUT: &'static [Layout] = &[Layout::of::<T>()];
+    const LAYOUT: &'static [ParamLayout] = &[ParamLayout::of::<T>()];
     type Seen = T;
 }
 
 /// Integer types that a kernel counts elements with. Sealed.
 #[diagnostic::on_unimplemented(
     message = "a kernel does not count elements with `{Self}`",
-    note = "`Counted` takes `u32`, `i32`, `u64`, `i64` or `usize`, whichever the kernel declares"
+    note = "`WithLen` takes `u32`, `i32`, `u64`, `i64` or `usize`, whichever the kernel declares"
 )]
 pub trait Count: Pod + TryFrom<usize> + Sealed {
     /// The largest number of elements that it can tell.
@@ -214,7 +215,7 @@ impl Sealed for usize {}
 )]
 pub trait Params: Sealed {
     /// The parameters in the kernel's list that each is.
-    const LAYOUT: &'static [&'static [Layout]];
+    const LAYOUT: &'static [&'static [ParamLayout]];
 
     /// What a precondition sees: a tuple of what it sees of each.
     type Seen: Copy;
@@ -225,7 +226,7 @@ macro_rules! tuples {
         impl<$($P),*> Sealed for ($($P,)*) {}
 
         impl<$($P: Param),*> Params for ($($P,)*) {
-            const LAYOUT: &'static [&'static [Layout]] = &[$($P::LAYOUT),*];
+            const LAYOUT: &'static [&'static [ParamLayout]] = &[$($P::LAYOUT),*];
             type Seen = ($($P::Seen,)*);
         }
     )*};

@@ -1,11 +1,11 @@
 //! Rows as arguments of a kernel.
 
-use super::{Arg, In, InOut, LaunchConfig, Layout, Out, Param, seal};
+use super::{Arg, In, InOut, LaunchConfig, Out, Param, ParamLayout, seal};
 use crate::error::Result;
 use crate::extent::Extent;
 use crate::ffi::CUdeviceptr;
 use crate::memory::sealed::Token;
-use crate::memory::{Ordered, PitchedMemoryMut, PitchedSlice, ReadableRows};
+use crate::memory::{OnStream, PitchedMemoryMut, PitchedSlice, ReadableRows};
 use bytemuck::Pod;
 use std::marker::PhantomData;
 
@@ -14,8 +14,8 @@ use std::marker::PhantomData;
 ///
 /// | parameter | argument |
 /// |---|---|
-/// | `In<Rows<T>>` | `&Ordered` of the stream, `&Pitched` or `PitchedSlice` at rest that outlives the scope |
-/// | `Out<Rows<T>>`, `InOut<Rows<T>>` | `&mut Ordered` of the stream |
+/// | `In<Rows<T>>` | `&OnStream` of the stream, `&PitchedBuffer` or `PitchedSlice` at rest that outlives the scope |
+/// | `Out<Rows<T>>`, `InOut<Rows<T>>` | `&mut OnStream` of the stream |
 ///
 /// A kernel that expects rows is not given a [`Buffer`](crate::Buffer), and one that expects elements without gaps is not given rows. The
 /// elements that it may touch, in the words of [`launch`](crate::ScopedStream::launch), are those in the argument's
@@ -32,10 +32,10 @@ use std::marker::PhantomData;
 /// #     .visible .entry clear_column(.param .u64 rows, .param .u64 pitch, .param .u32 height) { ret; }";
 /// # driver.with_device(0, |ctx| {
 /// let clear = ctx.load_ptx(ptx)?.kernel::<(InOut<Rows<f32>>, u64, u32)>("clear_column")?;
-/// let mut image = ctx.upload_pitched(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], Extent::new(3, 2))?;
-/// let (stream, pitch) = (ctx.stream()?, image.pitch_bytes() as u64);
+/// let mut image = ctx.pitched_from(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], Extent::new(3, 2))?;
+/// let (stream, pitch) = (ctx.new_stream()?, image.pitch_bytes() as u64);
 /// stream.scope(|s| {
-///     let mut image = s.lend_pitched(&mut image);
+///     let mut image = image.lend(s);
 ///     let mut column = image.region_mut(1..2, .., ..)?;
 ///     // SAFETY: `clear_column` writes the first element of each row; the column has 2 rows that are `pitch` bytes apart.
 ///     unsafe { s.launch(&clear, LaunchConfig::for_elements(2), (&mut column, pitch, 2)) }
@@ -69,19 +69,19 @@ impl RowsShape {
 
 #[diagnostic::do_not_recommend]
 impl<T: Pod> Param for In<Rows<T>> {
-    const LAYOUT: &'static [Layout] = &[Layout::of::<CUdeviceptr>()];
+    const LAYOUT: &'static [ParamLayout] = &[ParamLayout::of::<CUdeviceptr>()];
     type Seen = RowsShape;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Pod> Param for Out<Rows<T>> {
-    const LAYOUT: &'static [Layout] = &[Layout::of::<CUdeviceptr>()];
+    const LAYOUT: &'static [ParamLayout] = &[ParamLayout::of::<CUdeviceptr>()];
     type Seen = RowsShape;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Pod> Param for InOut<Rows<T>> {
-    const LAYOUT: &'static [Layout] = &[Layout::of::<CUdeviceptr>()];
+    const LAYOUT: &'static [ParamLayout] = &[ParamLayout::of::<CUdeviceptr>()];
     type Seen = RowsShape;
 }
 
@@ -103,34 +103,34 @@ impl<'s, 'scope, 'ctx, T: Pod, A: ReadableRows<'s, 'scope, 'ctx, T>>
 
 #[diagnostic::do_not_recommend]
 impl<'s, 'scope, 'ctx, T: Pod, B: PitchedMemoryMut<'ctx, T>> Arg<'s, 'scope, 'ctx, Out<Rows<T>>>
-    for &mut Ordered<'s, B>
+    for &mut OnStream<'s, B>
 {
     type Value = seal::One<CUdeviceptr>;
 
     #[inline]
     fn value(self, _: &LaunchConfig, _: seal::Token) -> Result<Self::Value> {
-        Ok(seal::One(self.memory().view().as_raw()))
+        Ok(seal::One(self.memory().as_slice().as_raw()))
     }
 
     #[inline]
     fn seen(&self, _: &LaunchConfig) -> RowsShape {
-        RowsShape::of(&self.memory().view())
+        RowsShape::of(&self.memory().as_slice())
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl<'s, 'scope, 'ctx, T: Pod, B: PitchedMemoryMut<'ctx, T>> Arg<'s, 'scope, 'ctx, InOut<Rows<T>>>
-    for &mut Ordered<'s, B>
+    for &mut OnStream<'s, B>
 {
     type Value = seal::One<CUdeviceptr>;
 
     #[inline]
     fn value(self, _: &LaunchConfig, _: seal::Token) -> Result<Self::Value> {
-        Ok(seal::One(self.memory().view().as_raw()))
+        Ok(seal::One(self.memory().as_slice().as_raw()))
     }
 
     #[inline]
     fn seen(&self, _: &LaunchConfig) -> RowsShape {
-        RowsShape::of(&self.memory().view())
+        RowsShape::of(&self.memory().as_slice())
     }
 }

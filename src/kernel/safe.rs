@@ -16,7 +16,7 @@ use std::fmt;
 /// The function sees [what the table of `Param`](crate::Param) says of each argument: the length of memory, the value of plain data.
 pub type Precondition<P> = (&'static str, fn(&LaunchConfig, <P as Params>::Seen) -> bool);
 
-/// A kernel whose launch is safe. Made by [`Kernel::safe_when`] and [`Kernel::safe_when_reading`].
+/// A kernel whose launch is safe. Made by [`Kernel::assert_safe_when`] and [`Kernel::assert_safe_when_reading`].
 ///
 /// `V` is what it has of its module's variables: the handles of those that the kernel reads.
 pub struct SafeKernel<'ctx, P: Params, V = ()> {
@@ -40,7 +40,7 @@ impl<'ctx, P: Params> Kernel<'ctx, P> {
     ///   shared memory suffices for any number of threads in a block;
     /// - if its blocks wait for each other, a precondition says that the launch [is cooperative](LaunchConfig::is_cooperative), and
     ///   likewise for clusters;
-    /// - it touches no variable of its module (for those that it reads there is [`safe_when_reading`](Self::safe_when_reading)).
+    /// - it touches no variable of its module (for those that it reads there is [`assert_safe_when_reading`](Self::assert_safe_when_reading)).
     ///
     /// ```
     /// # use scoped_cuda::{Driver, Error, In, InOut, LaunchConfig, sim::Simulation};
@@ -60,29 +60,29 @@ impl<'ctx, P: Params> Kernel<'ctx, P> {
     /// let saxpy = ctx.load_ptx(ptx)?.kernel::<(In<f32>, InOut<f32>, f32, u32)>("saxpy")?;
     /// // SAFETY: it reads x[i] and updates y[i] for i below n only, whatever the grid.
     /// let saxpy = unsafe {
-    ///     saxpy.safe_when([
+    ///     saxpy.assert_safe_when([
     ///         ("n is at most the length of x", |_, (x, _, _, n)| n as usize <= x),
     ///         ("n is at most the length of y", |_, (_, y, _, n)| n as usize <= y),
     ///     ])
     /// };
-    /// let (stream, x) = (ctx.stream()?, ctx.upload(&[1.0f32, 2.0, 3.0])?);
+    /// let (stream, x) = (ctx.new_stream()?, ctx.upload(&[1.0f32, 2.0, 3.0])?);
     /// let mut y = ctx.zeros::<f32>(3)?;
-    /// stream.scope(|s| saxpy.launch(s, LaunchConfig::for_elements(3), (&x, &mut s.lend(&mut y), 10.0, 3)))?;
+    /// stream.scope(|s| saxpy.launch(s, LaunchConfig::for_elements(3), (&x, &mut y.lend(s), 10.0, 3)))?;
     /// assert_eq!(y.to_vec()?, [10.0, 20.0, 30.0]);
     ///
-    /// let error = stream.scope(|s| saxpy.launch(s, LaunchConfig::for_elements(3), (&x, &mut s.lend(&mut y), 10.0, 4)));
+    /// let error = stream.scope(|s| saxpy.launch(s, LaunchConfig::for_elements(3), (&x, &mut y.lend(s), 10.0, 4)));
     /// let precondition = "n is at most the length of x";
     /// assert_eq!(error, Err(Error::Precondition { kernel: "saxpy".into(), precondition }));
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
     #[must_use]
-    pub unsafe fn safe_when<const N: usize>(
+    pub unsafe fn assert_safe_when<const N: usize>(
         self,
         preconditions: [Precondition<P>; N],
     ) -> SafeKernel<'ctx, P> {
         // SAFETY: the caller's promise; no variables are touched.
-        unsafe { self.safe_when_reading((), preconditions) }
+        unsafe { self.assert_safe_when_reading((), preconditions) }
     }
 
     /// The same for a kernel that reads variables of its module, `__constant__` ones say: it is given their handles, a
@@ -92,10 +92,10 @@ impl<'ctx, P: Params> Kernel<'ctx, P> {
     /// scopes, handles that it owns are at hand in [`variables_mut`](SafeKernel::variables_mut).
     ///
     /// # Safety
-    /// As [`safe_when`](Self::safe_when), but the kernel may read those variables of its module whose handles are in `variables`. It writes
+    /// As [`assert_safe_when`](Self::assert_safe_when), but the kernel may read those variables of its module whose handles are in `variables`. It writes
     /// none.
     #[must_use]
-    pub unsafe fn safe_when_reading<V: Variables<'ctx>, const N: usize>(
+    pub unsafe fn assert_safe_when_reading<V: Variables<'ctx>, const N: usize>(
         self,
         variables: V,
         preconditions: [Precondition<P>; N],

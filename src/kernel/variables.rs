@@ -31,7 +31,7 @@ impl<'ctx, T> Variables<'ctx> for Global<'ctx, T> {
         Self: 'a;
 
     fn views(&mut self) -> SliceMut<'_, 'ctx, T> {
-        self.view_mut()
+        self.as_mut_slice()
     }
 }
 
@@ -44,7 +44,7 @@ impl<'ctx, T> Variables<'ctx> for &Global<'ctx, T> {
         Self: 'a;
 
     fn views(&mut self) -> Slice<'_, 'ctx, T> {
-        self.view()
+        self.as_slice()
     }
 }
 

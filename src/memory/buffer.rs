@@ -2,12 +2,14 @@
 
 #![allow(unsafe_code)] // frees and copies device memory
 
+use super::OnStream;
 use super::slice::{Slice, SliceMut};
 use super::{Element, Memory, MemoryMut, resolve, sealed, size_of_elements};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ffi::{CUdeviceptr, CUstream};
 use crate::internal::at_rest::complete;
+use crate::stream::ScopedStream;
 use bytemuck::Pod;
 use std::fmt;
 use std::marker::PhantomData;
@@ -17,7 +19,7 @@ use std::ops::RangeBounds;
 /// An owned piece of device memory: `len` elements of plain data.
 ///
 /// Outside scopes it is *at rest*: nothing is pending on it, and its operations are complete when they return. Inside a scope,
-/// [`ScopedStream::lend`](crate::ScopedStream::lend) puts it into the order of a stream, and until the scope has waited the borrow
+/// [`Buffer::lend`](crate::Buffer::lend) puts it into the order of a stream, and until the scope has waited the borrow
 /// checker keeps everybody else away.
 ///
 /// Dropping it frees the memory (`cuMemFreeAsync`). Forgetting it leaks the memory and nothing else.
@@ -46,13 +48,13 @@ static_assertions::assert_not_impl_any!(Buffer<'static, f32>: Clone);
 impl<'ctx, T: Pod> Buffer<'ctx, T> {
     pub(crate) fn zeros(context: Context<'ctx>, len: usize) -> Result<Self> {
         let mut buffer = Self::allocate(context, len, context.state().service())?;
-        buffer.view_mut().set_zero()?;
+        buffer.as_mut_slice().set_zero()?;
         Ok(buffer)
     }
 
     pub(crate) fn filled(context: Context<'ctx>, len: usize, value: T) -> Result<Self> {
         let mut buffer = Self::allocate(context, len, context.state().service())?;
-        if !buffer.view_mut().try_fill(value)? {
+        if !buffer.as_mut_slice().try_fill(value)? {
             buffer.write(&vec![value; len])?;
         }
         Ok(buffer)
@@ -79,7 +81,7 @@ impl<'ctx, T: Pod> Buffer<'ctx, T> {
     /// # Errors
     /// [`Error::LengthMismatch`] or what the driver returns.
     pub fn read(&self, host: &mut [T]) -> Result<()> {
-        self.view().read(host)
+        self.as_slice().read(host)
     }
 
     /// Overwrites all elements with those of `host`, which must have as many (`cuMemcpyHtoDAsync`).
@@ -87,7 +89,7 @@ impl<'ctx, T: Pod> Buffer<'ctx, T> {
     /// # Errors
     /// [`Error::LengthMismatch`] or what the driver returns.
     pub fn write(&mut self, host: &[T]) -> Result<()> {
-        self.view_mut().write(host)
+        self.as_mut_slice().write(host)
     }
 
     /// Overwrites all elements with those of `source`, memory of the same context and length (`cuMemcpyDtoDAsync`).
@@ -95,7 +97,7 @@ impl<'ctx, T: Pod> Buffer<'ctx, T> {
     /// # Errors
     /// [`Error::LengthMismatch`] or what the driver returns.
     pub fn copy_from(&mut self, source: &impl Memory<'ctx, T>) -> Result<()> {
-        self.view_mut().copy_from(source)
+        self.as_mut_slice().copy_from(source)
     }
 }
 
@@ -178,13 +180,13 @@ impl<'ctx, T> Buffer<'ctx, T> {
 
     /// All elements, to read.
     #[must_use]
-    pub fn view(&self) -> Slice<'_, 'ctx, T> {
+    pub fn as_slice(&self) -> Slice<'_, 'ctx, T> {
         Slice::new(self.context, self.address, self.len)
     }
 
     /// All elements, to write.
     #[must_use]
-    pub fn view_mut(&mut self) -> SliceMut<'_, 'ctx, T> {
+    pub fn as_mut_slice(&mut self) -> SliceMut<'_, 'ctx, T> {
         SliceMut::new(self.context, self.address, self.len)
     }
 
@@ -193,7 +195,7 @@ impl<'ctx, T> Buffer<'ctx, T> {
     /// # Errors
     /// [`Error::OutOfRange`].
     pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<Slice<'_, 'ctx, T>> {
-        self.view().slice(range)
+        self.as_slice().slice(range)
     }
 
     /// The elements of `range`, to write.
@@ -244,6 +246,19 @@ impl<'ctx, T> Buffer<'ctx, T> {
     }
 }
 
+impl<'scope, 'ctx, T> Buffer<'ctx, T> {
+    /// Puts the memory into the order of `stream` until the end of the scope. No driver call.
+    ///
+    /// The host, and other streams, have it back when the scope has waited.
+    #[must_use]
+    pub fn lend<'s>(
+        &'scope mut self,
+        stream: ScopedStream<'s, 'scope, 'ctx>,
+    ) -> OnStream<'s, SliceMut<'scope, 'ctx, T>> {
+        OnStream::new(self.as_mut_slice(), stream.brand())
+    }
+}
+
 impl<T> Drop for Buffer<'_, T> {
     fn drop(&mut self) {
         if self.address != 0 {
@@ -279,7 +294,7 @@ impl<'ctx, T> MemoryMut<'ctx, T> for Buffer<'ctx, T> {}
 
 impl<T> fmt::Debug for Buffer<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.view().describe("Buffer", f)
+        self.as_slice().describe("Buffer", f)
     }
 }
 

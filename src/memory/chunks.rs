@@ -13,12 +13,12 @@ impl<'b, 'ctx, T> SliceMut<'b, 'ctx, T> {
     /// ```
     /// # use scoped_cuda::{Driver, scope, sim::Simulation};
     /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
-    /// let streams = [ctx.stream()?, ctx.stream()?, ctx.stream()?];
+    /// let streams = [ctx.new_stream()?, ctx.new_stream()?, ctx.new_stream()?];
     /// let mut buffer = ctx.zeros::<u32>(5)?;
-    /// let chunks = buffer.view_mut().chunks_mut(2)?;
+    /// let chunks = buffer.as_mut_slice().chunks_mut(2)?;
     /// scope(|scope| {
     ///     for ((chunk, stream), value) in chunks.zip(&streams).zip(1..) {
-    ///         scope.on(stream, |s| s.fill(&mut s.lend_view(chunk), value))?;
+    ///         scope.on(stream, |s| s.fill(&mut chunk.lend(s), value))?;
     ///     }
     ///     Ok(())
     /// })?;

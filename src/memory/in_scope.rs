@@ -2,49 +2,21 @@
 
 #![allow(unsafe_code)] // vouches for what was written
 
-use super::{
-    Buffer, Element, Fill, HandOver, MemoryMut, Ordered, Pattern, Readable, SliceMut, same_len,
-};
+use super::{Buffer, Element, Fill, MemoryMut, OnStream, Pattern, Readable, same_len};
 use crate::error::Result;
-use crate::internal::wait::wait;
 use crate::internal::{calls, current};
 use crate::stream::ScopedStream;
 use bytemuck::Pod;
 use std::mem::MaybeUninit;
 
 impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
-    /// Puts a buffer at rest into the order of this stream, until the end of the scope. No driver call.
-    #[must_use]
-    pub fn lend<T>(
-        self,
-        buffer: &'scope mut Buffer<'ctx, T>,
-    ) -> Ordered<'s, SliceMut<'scope, 'ctx, T>> {
-        self.lend_view(buffer.view_mut())
-    }
-
-    /// Puts a view of a buffer at rest into the order of this stream, until the end of the scope. No driver call.
-    ///
-    /// Parts from [`SliceMut::split_at_mut`] go to different streams this way.
-    #[must_use]
-    pub fn lend_view<T>(
-        self,
-        view: SliceMut<'scope, 'ctx, T>,
-    ) -> Ordered<'s, SliceMut<'scope, 'ctx, T>> {
-        self.order(view)
-    }
-
-    /// Puts memory into the order of this stream. Nothing is pending on it, or what is, this stream does before what it is given next.
-    pub(crate) fn order<B>(self, memory: B) -> Ordered<'s, B> {
-        Ordered::new(memory, self.brand())
-    }
-
     /// Allocates `len` elements in the order of this stream, all bytes zero. Dropping the handle frees them in the same order
     /// (`cuMemAllocFromPoolAsync`, `cuMemsetD8Async`, `cuMemFreeAsync`).
     ///
     /// # Errors
     /// [`Error::SizeOverflow`](crate::Error::SizeOverflow), [`Error::OutOfMemory`](crate::Error::OutOfMemory), or what the driver
     /// returns.
-    pub fn zeros<T: Pod>(self, len: usize) -> Result<Ordered<'s, Buffer<'ctx, T>>> {
+    pub fn zeros<T: Pod>(self, len: usize) -> Result<OnStream<'s, Buffer<'ctx, T>>> {
         let buffer = Buffer::allocate(self.context(), len, self.stream().as_raw())?;
         let bytes = buffer.size_bytes();
         if bytes > 0 {
@@ -52,7 +24,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
             // SAFETY: `bytes` were allocated in the order of this stream, and are freed in it (C6).
             unsafe { calls::memset_d8_async(driver, buffer.as_raw(), 0, bytes, stream) }?;
         }
-        Ok(self.order(buffer))
+        Ok(OnStream::new(buffer, self.brand()))
     }
 
     /// Copies `source` to `destination`, which has as many elements (`cuMemcpyHtoDAsync`).
@@ -63,7 +35,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     pub fn write<T: Pod>(
         self,
         source: &'scope [T],
-        destination: &mut Ordered<'s, impl MemoryMut<'ctx, T>>,
+        destination: &mut OnStream<'s, impl MemoryMut<'ctx, T>>,
     ) -> Result<()> {
         let to = destination.memory_mut();
         same_len(source.len(), to.len())?;
@@ -117,7 +89,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     pub fn copy<T: Pod>(
         self,
         source: impl Readable<'s, 'scope, 'ctx, T>,
-        destination: &mut Ordered<'s, impl MemoryMut<'ctx, T>>,
+        destination: &mut OnStream<'s, impl MemoryMut<'ctx, T>>,
     ) -> Result<()> {
         let (from, len) = source.region();
         let to = destination.memory_mut();
@@ -141,7 +113,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     #[inline]
     pub fn fill<T: Fill>(
         self,
-        destination: &mut Ordered<'s, impl MemoryMut<'ctx, T>>,
+        destination: &mut OnStream<'s, impl MemoryMut<'ctx, T>>,
         value: T,
     ) -> Result<()> {
         let to = destination.memory_mut();
@@ -163,7 +135,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     /// (`cuMemAllocFromPoolAsync`). Dropping the handle frees them in the same order.
     ///
     /// The element type says so: nothing reads a `MaybeUninit<T>`. [`write_init`](Self::write_init) fills it from the host,
-    /// [`Ordered::assume_init`] promises that a kernel does.
+    /// [`OnStream::assume_init`] promises that a kernel does.
     ///
     /// # Errors
     /// [`Error::SizeOverflow`](crate::Error::SizeOverflow), [`Error::OutOfMemory`](crate::Error::OutOfMemory), or what the driver
@@ -171,9 +143,9 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     pub fn uninit<T: Element>(
         self,
         len: usize,
-    ) -> Result<Ordered<'s, Buffer<'ctx, MaybeUninit<T>>>> {
+    ) -> Result<OnStream<'s, Buffer<'ctx, MaybeUninit<T>>>> {
         let buffer = Buffer::allocate(self.context(), len, self.stream().as_raw())?;
-        Ok(self.order(buffer))
+        Ok(OnStream::new(buffer, self.brand()))
     }
 
     /// Allocates device memory in the order of this stream and copies `source` to it (`cuMemAllocFromPoolAsync`,
@@ -185,17 +157,17 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     /// ```
     /// # use scoped_cuda::{Driver, sim::Simulation};
     /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
-    /// let stream = ctx.stream()?;
+    /// let stream = ctx.new_stream()?;
     /// let host = [1u32, 2, 3];
     /// let buffer = stream.scope(|s| {
     ///     let memory = s.upload(&host)?;
-    ///     s.finish(memory)
+    ///     memory.release(s)
     /// })?;
     /// assert_eq!(buffer.to_vec()?, host);
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
-    pub fn upload<T: Element>(self, source: &'scope [T]) -> Result<Ordered<'s, Buffer<'ctx, T>>> {
+    pub fn upload<T: Element>(self, source: &'scope [T]) -> Result<OnStream<'s, Buffer<'ctx, T>>> {
         let memory = self.uninit(source.len())?;
         self.write_init(source, memory)
     }
@@ -209,7 +181,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     /// ```
     /// # use scoped_cuda::{Driver, sim::Simulation};
     /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
-    /// let stream = ctx.stream()?;
+    /// let stream = ctx.new_stream()?;
     /// let (host, mut back) = ([1u32, 2, 3], [0; 3]);
     /// stream.scope(|s| {
     ///     let memory = s.uninit(3)?; // nothing can read it yet
@@ -223,63 +195,23 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     pub fn write_init<T: Element>(
         self,
         source: &'scope [T],
-        destination: Ordered<'s, Buffer<'ctx, MaybeUninit<T>>>,
-    ) -> Result<Ordered<'s, Buffer<'ctx, T>>> {
+        destination: OnStream<'s, Buffer<'ctx, MaybeUninit<T>>>,
+    ) -> Result<OnStream<'s, Buffer<'ctx, T>>> {
         same_len(source.len(), destination.len())?;
         // SAFETY: this very call writes every element, before it gives anybody the handle to read one.
         let mut destination = unsafe { destination.assume_init() };
         self.write(source, &mut destination)?;
         Ok(destination)
     }
-
-    /// Waits for this stream and gives memory in its order back at rest, while the scope goes on (`cuStreamSynchronize`).
-    ///
-    /// For memory that was allocated in the scope this is the way out of it. A view that was lent may be lent anew, to any stream, or
-    /// used at rest. Other streams are not waited for: what they did with the memory before it was [taken](Self::take) over, this
-    /// stream has waited for.
-    ///
-    /// # Errors
-    /// That of the work, or what the driver returns. What was allocated in the scope is freed then; what was lent comes back to its
-    /// owner at the end of the scope.
-    ///
-    /// # Aborts
-    /// When the wait fails in a way that does not prove the work has stopped.
-    ///
-    /// ```
-    /// # use scoped_cuda::{Driver, sim::Simulation};
-    /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
-    /// let stream = ctx.stream()?;
-    /// let sevens = stream.scope(|s| {
-    ///     let mut memory = s.zeros::<u32>(3)?;
-    ///     s.fill(&mut memory, 7)?;
-    ///     let memory = s.finish(memory)?;
-    ///     assert_eq!(memory.to_vec()?, [7, 7, 7]); // at rest, and the scope goes on
-    ///     Ok(memory)
-    /// })?;
-    /// assert_eq!(sevens.to_vec()?, [7, 7, 7]);
-    /// # Ok(()) })?;
-    /// # Ok::<(), scoped_cuda::Error>(())
-    /// ```
-    pub fn finish<B: HandOver<'scope, 'ctx>>(self, memory: Ordered<'s, B>) -> Result<B> {
-        let state = self.context().state();
-        // Whatever is pending on the memory is in the order of this stream: it was allocated or lent here, or taken over, which made
-        // this stream wait for the one before; the handle, which every operation on the memory needs, is consumed here, and so are
-        // its parts, since a part is divided off for good or borrows the handle. A copy from another context that wrote it
-        // (`Transfer::enqueue`) made this stream wait for it. So when this stream has come to its end the memory is at rest (C5, C6).
-        wait(state, self.stream().as_raw())?;
-        let mut memory = memory.into_memory();
-        memory.freed_on(state.service());
-        Ok(memory)
-    }
 }
 
-impl<'s, 'ctx, T: Pod> Ordered<'s, Buffer<'ctx, MaybeUninit<T>>> {
+impl<'s, 'ctx, T: Pod> OnStream<'s, Buffer<'ctx, MaybeUninit<T>>> {
     /// The same memory, now said to hold values.
     ///
     /// # Safety
     /// As [`Buffer::assume_init`]: nothing reads an element before something has written it, in the order of this stream.
     #[must_use]
-    pub unsafe fn assume_init(self) -> Ordered<'s, Buffer<'ctx, T>> {
+    pub unsafe fn assume_init(self) -> OnStream<'s, Buffer<'ctx, T>> {
         self.map(|buffer| {
             // SAFETY: the caller's promise.
             unsafe { buffer.assume_init() }

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // owns memory that the driver allocated
 
-use super::{Element, Ordered, Readable, Slice, SliceMut, sealed, size_of_elements};
+use super::{Element, OnStream, Readable, Slice, SliceMut, sealed, size_of_elements};
 use crate::attribute::Attribute;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -24,7 +24,7 @@ use std::{mem, slice};
 /// Managed memory: `len` elements of plain data that host and device both use, and that the driver moves to where they are touched.
 ///
 /// At rest the host has it, through [`as_slice`](Self::as_slice) and [`as_mut_slice`](Self::as_mut_slice). In a scope,
-/// [`ScopedStream::lend_managed`] puts it into the order of a stream, and until the scope has waited the borrow checker keeps the host
+/// [`ManagedBuffer::lend`](crate::ManagedBuffer::lend) puts it into the order of a stream, and until the scope has waited the borrow checker keeps the host
 /// away. Unlent, like a [`Buffer`](crate::Buffer) at rest, `&managed` may be read by kernels on several streams and by the host at once.
 ///
 /// Dropping it frees the memory (`cuMemFree`, which waits for other work of the device). Forgetting it leaks the memory, until its
@@ -35,10 +35,10 @@ use std::{mem, slice};
 /// ```
 /// # use scoped_cuda::{Driver, sim::Simulation};
 /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
-/// let (stream, mut numbers) = (ctx.stream()?, ctx.managed_from(&[1u32, 2, 3])?);
+/// let (stream, mut numbers) = (ctx.new_stream()?, ctx.managed_from(&[1u32, 2, 3])?);
 /// numbers.as_mut_slice()?[0] = 10;
 /// stream.scope(|s| {
-///     let mut numbers = s.lend_managed(&mut numbers);
+///     let mut numbers = numbers.lend(s);
 ///     s.fill(&mut numbers.slice_mut(2..)?, 7)
 /// })?;
 /// assert_eq!(numbers.as_slice()?, [10, 2, 7]);
@@ -58,7 +58,7 @@ static_assertions::assert_not_impl_any!(ManagedBuffer<'static, f32>: Clone);
 
 /// Where managed memory is, or who uses it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Side {
+pub enum MemoryLocation {
     /// The host.
     Host,
     /// The context's device.
@@ -68,15 +68,15 @@ pub enum Side {
 /// What the driver may be told of the use of managed memory. Nothing of it changes what a program means.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
-pub enum Advice {
+pub enum MemoryAdvice {
     /// Whether it is read much more often than written, so that each side is to have a copy.
     ReadMostly(bool),
     /// Where it is to stay, if anywhere.
-    PreferredLocation(Option<Side>),
+    PreferredLocation(Option<MemoryLocation>),
     /// A side is to have it mapped, wherever it is.
-    AccessedBy(Side),
+    AccessedBy(MemoryLocation),
     /// The opposite of [`AccessedBy`](Self::AccessedBy).
-    NotAccessedBy(Side),
+    NotAccessedBy(MemoryLocation),
 }
 
 impl<'ctx> Context<'ctx> {
@@ -118,7 +118,7 @@ impl<'ctx, T: Element> ManagedBuffer<'ctx, T> {
             len,
             _elements: PhantomData,
         };
-        initialise(&mut buffer.view_mut())?;
+        initialise(&mut buffer.device_view_mut())?;
         Ok(buffer)
     }
 }
@@ -211,13 +211,13 @@ impl<'ctx, T> ManagedBuffer<'ctx, T> {
 
     /// All elements, for the device to read.
     #[must_use]
-    pub fn view(&self) -> Slice<'_, 'ctx, T> {
+    pub fn device_view(&self) -> Slice<'_, 'ctx, T> {
         Slice::new(self.context, self.address, self.len)
     }
 
     /// All elements, for the device to write.
     #[must_use]
-    pub fn view_mut(&mut self) -> SliceMut<'_, 'ctx, T> {
+    pub fn device_view_mut(&mut self) -> SliceMut<'_, 'ctx, T> {
         SliceMut::new(self.context, self.address, self.len)
     }
 
@@ -225,7 +225,7 @@ impl<'ctx, T> ManagedBuffer<'ctx, T> {
     ///
     /// # Errors
     /// [`Error::SymbolMissing`] or what the driver returns.
-    pub fn prefetch(&self, to: Side) -> Result<()> {
+    pub fn prefetch(&self, to: MemoryLocation) -> Result<()> {
         let bytes = self.size_bytes();
         if bytes == 0 {
             return Ok(());
@@ -241,27 +241,29 @@ impl<'ctx, T> ManagedBuffer<'ctx, T> {
     /// [`Error::SymbolMissing`] or what the driver returns.
     ///
     /// ```
-    /// # use scoped_cuda::{Advice, Driver, Side, sim::Simulation};
+    /// # use scoped_cuda::{MemoryAdvice, Driver, MemoryLocation, sim::Simulation};
     /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
     /// let table = ctx.managed_from(&[1u32, 2, 3])?;
-    /// table.advise(Advice::PreferredLocation(Some(Side::Device)))?;
-    /// table.prefetch(Side::Device)?;
+    /// table.advise(MemoryAdvice::PreferredLocation(Some(MemoryLocation::Device)))?;
+    /// table.prefetch(MemoryLocation::Device)?;
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
-    pub fn advise(&self, advice: Advice) -> Result<()> {
+    pub fn advise(&self, advice: MemoryAdvice) -> Result<()> {
         let bytes = self.size_bytes();
         if bytes == 0 {
             return Ok(());
         }
-        let own = Side::Device;
+        let own = MemoryLocation::Device;
         let (code, side) = match advice {
-            Advice::ReadMostly(true) => (CU_MEM_ADVISE_SET_READ_MOSTLY, own),
-            Advice::ReadMostly(false) => (CU_MEM_ADVISE_UNSET_READ_MOSTLY, own),
-            Advice::PreferredLocation(Some(side)) => (CU_MEM_ADVISE_SET_PREFERRED_LOCATION, side),
-            Advice::PreferredLocation(None) => (CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION, own),
-            Advice::AccessedBy(side) => (CU_MEM_ADVISE_SET_ACCESSED_BY, side),
-            Advice::NotAccessedBy(side) => (CU_MEM_ADVISE_UNSET_ACCESSED_BY, side),
+            MemoryAdvice::ReadMostly(true) => (CU_MEM_ADVISE_SET_READ_MOSTLY, own),
+            MemoryAdvice::ReadMostly(false) => (CU_MEM_ADVISE_UNSET_READ_MOSTLY, own),
+            MemoryAdvice::PreferredLocation(Some(side)) => {
+                (CU_MEM_ADVISE_SET_PREFERRED_LOCATION, side)
+            }
+            MemoryAdvice::PreferredLocation(None) => (CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION, own),
+            MemoryAdvice::AccessedBy(side) => (CU_MEM_ADVISE_SET_ACCESSED_BY, side),
+            MemoryAdvice::NotAccessedBy(side) => (CU_MEM_ADVISE_UNSET_ACCESSED_BY, side),
         };
         let (state, device) = (self.context.state(), side.device(self.context));
         state.not_lost()?;
@@ -294,7 +296,7 @@ impl<'ctx, T> ManagedBuffer<'ctx, T> {
     }
 }
 
-impl Side {
+impl MemoryLocation {
     /// For the driver: `None` is the host.
     fn device(self, context: Context<'_>) -> Option<CUdevice> {
         match self {
@@ -309,7 +311,7 @@ fn prefetch(
     context: Context<'_>,
     address: CUdeviceptr,
     bytes: usize,
-    to: Side,
+    to: MemoryLocation,
     stream: CUstream,
 ) -> Result<()> {
     let (state, device) = (context.state(), to.device(context));
@@ -320,37 +322,30 @@ fn prefetch(
 }
 
 impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
-    /// Puts managed memory into the order of this stream, until the end of the scope. No driver call.
-    ///
-    /// The host has it back when the scope has waited.
-    #[must_use]
-    pub fn lend_managed<T>(
-        self,
-        buffer: &'scope mut ManagedBuffer<'ctx, T>,
-    ) -> Ordered<'s, SliceMut<'scope, 'ctx, T>> {
-        self.lend_view(buffer.view_mut())
-    }
-
     /// Moves managed memory to where it will be used, in the order of this stream (`cuMemPrefetchAsync`).
     ///
     /// # Errors
     /// What the driver returns: `CUDA_ERROR_INVALID_VALUE` for memory that is not managed.
     ///
     /// ```
-    /// # use scoped_cuda::{Driver, Side, sim::Simulation};
+    /// # use scoped_cuda::{Driver, MemoryLocation, sim::Simulation};
     /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
-    /// let (stream, mut numbers) = (ctx.stream()?, ctx.managed_zeros::<u32>(1000)?);
+    /// let (stream, mut numbers) = (ctx.new_stream()?, ctx.managed_zeros::<u32>(1000)?);
     /// stream.scope(|s| {
-    ///     let mut numbers = s.lend_managed(&mut numbers);
-    ///     s.prefetch(&numbers, Side::Device)?;
+    ///     let mut numbers = numbers.lend(s);
+    ///     s.prefetch(&numbers, MemoryLocation::Device)?;
     ///     s.fill(&mut numbers, 1)?;
-    ///     s.prefetch(&numbers, Side::Host)
+    ///     s.prefetch(&numbers, MemoryLocation::Host)
     /// })?;
     /// assert_eq!(numbers.as_slice()?, [1; 1000]);
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
-    pub fn prefetch<T>(self, memory: impl Readable<'s, 'scope, 'ctx, T>, to: Side) -> Result<()> {
+    pub fn prefetch<T>(
+        self,
+        memory: impl Readable<'s, 'scope, 'ctx, T>,
+        to: MemoryLocation,
+    ) -> Result<()> {
         let (address, len) = memory.region();
         match len * size_of::<T>() {
             0 => Ok(()),
@@ -369,6 +364,19 @@ impl<'s, 'scope, 'ctx, T> Readable<'s, 'scope, 'ctx, T> for &'scope ManagedBuffe
     }
 }
 
+impl<'scope, 'ctx, T> ManagedBuffer<'ctx, T> {
+    /// Puts the memory into the order of `stream` until the end of the scope. No driver call.
+    ///
+    /// The host, and other streams, have it back when the scope has waited.
+    #[must_use]
+    pub fn lend<'s>(
+        &'scope mut self,
+        stream: ScopedStream<'s, 'scope, 'ctx>,
+    ) -> OnStream<'s, SliceMut<'scope, 'ctx, T>> {
+        OnStream::new(self.device_view_mut(), stream.brand())
+    }
+}
+
 impl<T> Drop for ManagedBuffer<'_, T> {
     fn drop(&mut self) {
         if self.address != 0 {
@@ -381,6 +389,6 @@ impl<T> Drop for ManagedBuffer<'_, T> {
 
 impl<T> fmt::Debug for ManagedBuffer<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.view().describe("ManagedBuffer", f)
+        self.device_view().describe("ManagedBuffer", f)
     }
 }

@@ -5,6 +5,7 @@ mod chunks;
 mod element;
 mod fill;
 mod in_scope;
+mod linear_on_stream;
 mod managed;
 mod on_stream;
 mod pinned;
@@ -19,17 +20,17 @@ pub use chunks::ChunksMut;
 pub use element::Element;
 pub use fill::Fill;
 pub(crate) use fill::Pattern;
-pub use managed::{Advice, ManagedBuffer, Side};
-pub use on_stream::{HandOver, Ordered, Readable};
+pub use managed::{ManagedBuffer, MemoryAdvice, MemoryLocation};
+pub use on_stream::{HandOver, OnStream, Readable};
 pub use pinned::PinnedBuffer;
 pub(crate) use pitched::region;
 pub use pitched::{
-    HostRows, HostRowsMut, Pitched, PitchedMemory, PitchedMemoryMut, PitchedSlice, PitchedSliceMut,
-    ReadableRows, RowSource, RowTarget,
+    HostRows, HostRowsMut, PitchedBuffer, PitchedMemory, PitchedMemoryMut, PitchedSlice,
+    PitchedSliceMut, ReadableRows, RowSource, RowTarget,
 };
 pub use slice::{Slice, SliceMut};
 pub use usage::MemoryUsage;
-pub use write_combined::WriteCombined;
+pub use write_combined::WriteCombinedBuffer;
 
 use crate::context::Context;
 use crate::error::{Error, Result};

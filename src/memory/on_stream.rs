@@ -1,32 +1,34 @@
 //! Device memory in the order of a stream.
 
-use super::{Buffer, Memory, Slice, SliceMut, sealed};
+use super::{Memory, sealed};
 use crate::error::Result;
 use crate::ffi::{CUdeviceptr, CUstream};
+use crate::internal::wait::wait;
 use crate::stream::ScopedStream;
 use generativity::Id;
 use std::fmt;
-use std::ops::RangeBounds;
 
-/// Memory `B` (a [`Buffer`] or a view) in the order of stream `'s`: work may be pending on it, and only that stream may touch it.
+/// Memory `B` (a [`Buffer`](crate::Buffer) or a view) in the order of stream `'s`: work may be pending on it, and only that stream may touch it.
 ///
 /// On one stream, program order is execution order, so each operation borrows the handle for its call only. To use the memory on
-/// another stream hand it over with [`ScopedStream::take`](crate::ScopedStream::take), which makes that stream wait.
+/// another stream hand it over with [`OnStream::hand_over`](crate::OnStream::hand_over), which makes that stream wait.
 ///
 /// A handle does not give its memory out: that would be memory with work pending on it and nobody knowing. It tells the address as a number.
-pub struct Ordered<'s, B> {
+pub struct OnStream<'s, B> {
     memory: B,
     brand: Id<'s>,
 }
 
-impl<'s, B> Ordered<'s, B> {
+impl<'s, B> OnStream<'s, B> {
+    /// Memory on which nothing is pending, or what is, the stream of this brand does before what it
+    /// is given next.
     pub(crate) fn new(memory: B, brand: Id<'s>) -> Self {
         Self { memory, brand }
     }
 
     /// The same memory in the same order, as another type.
-    pub(crate) fn map<C>(self, f: impl FnOnce(B) -> C) -> Ordered<'s, C> {
-        Ordered::new(f(self.memory), self.brand)
+    pub(crate) fn map<C>(self, f: impl FnOnce(B) -> C) -> OnStream<'s, C> {
+        OnStream::new(f(self.memory), self.brand)
     }
 
     /// The memory, without its place in the order: for the scope's own operations.
@@ -47,139 +49,19 @@ impl<'s, B> Ordered<'s, B> {
     }
 }
 
-impl<'s, 'ctx, T> Ordered<'s, Buffer<'ctx, T>> {
-    /// The device address as a number; 0 for an empty buffer. What a lent view's `as_raw` says about
-    /// its use holds here too; dropped, the buffer is freed in the order of the same stream.
-    #[must_use]
-    pub fn as_raw(&self) -> CUdeviceptr {
-        self.memory.as_raw()
-    }
-
-    /// Number of elements.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.memory.len()
-    }
-
-    /// Whether there are no elements.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.memory.is_empty()
-    }
-
-    /// The elements of `range`, to read.
-    ///
-    /// # Errors
-    /// [`Error::OutOfRange`](crate::Error::OutOfRange).
-    pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<Ordered<'s, Slice<'_, 'ctx, T>>> {
-        Ok(Ordered::new(self.memory.slice(range)?, self.brand))
-    }
-
-    /// The elements of `range`, to write.
-    ///
-    /// # Errors
-    /// [`Error::OutOfRange`](crate::Error::OutOfRange).
-    pub fn slice_mut(
-        &mut self,
-        range: impl RangeBounds<usize>,
-    ) -> Result<Ordered<'s, SliceMut<'_, 'ctx, T>>> {
-        Ok(Ordered::new(self.memory.slice_mut(range)?, self.brand))
-    }
-}
-
-impl<'s, 'b, 'ctx, T> Ordered<'s, SliceMut<'b, 'ctx, T>> {
-    /// The device address as a number, for another library or a driver call that this crate does not have.
-    ///
-    /// Work that uses it belongs on [the stream](crate::ScopedStream::stream) in whose order the memory is, enqueued while this handle
-    /// exists: then it is ordered with everything else, and the scope waits for it. The call that enqueues it is `unsafe`, and that is
-    /// what it has to promise.
-    ///
-    /// ```
-    /// # use scoped_cuda::{Driver, ffi::CUresult, sim::Simulation};
-    /// # let driver = Driver::simulated(Simulation::default())?;
-    /// # driver.with_device(0, |ctx| {
-    /// let (stream, mut buffer, mut host) = (ctx.stream()?, ctx.zeros::<u8>(4)?, [0; 4]);
-    /// stream.scope(|s| {
-    ///     let memory = s.lend(&mut buffer);
-    ///     let (address, raw) = (memory.as_raw(), s.stream().as_raw());
-    ///     // SAFETY: 4 bytes in the order of the stream, lent until the scope has waited.
-    ///     let code = unsafe { (driver.symbols().cuMemsetD8Async)(address, 7, 4, raw) };
-    ///     assert_eq!(code, CUresult::SUCCESS);
-    ///     s.read(&memory, &mut host)
-    /// })?;
-    /// assert_eq!(host, [7; 4]);
-    /// # Ok(()) })?;
-    /// # Ok::<(), scoped_cuda::Error>(())
-    /// ```
-    #[must_use]
-    pub fn as_raw(&self) -> CUdeviceptr {
-        self.memory.as_raw()
-    }
-
-    /// Number of elements.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.memory.len()
-    }
-
-    /// Whether there are no elements.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.memory.is_empty()
-    }
-
-    /// The elements of `range`, to read.
-    ///
-    /// # Errors
-    /// [`Error::OutOfRange`](crate::Error::OutOfRange).
-    pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<Ordered<'s, Slice<'_, 'ctx, T>>> {
-        Ok(Ordered::new(self.memory.view().slice(range)?, self.brand))
-    }
-
-    /// The elements of `range`, to write.
-    ///
-    /// # Errors
-    /// [`Error::OutOfRange`](crate::Error::OutOfRange).
-    pub fn slice_mut(
-        &mut self,
-        range: impl RangeBounds<usize>,
-    ) -> Result<Ordered<'s, SliceMut<'_, 'ctx, T>>> {
-        Ok(Ordered::new(self.memory.slice_mut(range)?, self.brand))
-    }
-
-    /// The elements before `middle` and those from it on, each a handle of its own.
-    ///
-    /// # Errors
-    /// [`Error::OutOfRange`](crate::Error::OutOfRange) when `middle` is past the end.
-    #[allow(clippy::type_complexity)] // two of what came in
-    pub fn split_at_mut(
-        self,
-        middle: usize,
-    ) -> Result<(
-        Ordered<'s, SliceMut<'b, 'ctx, T>>,
-        Ordered<'s, SliceMut<'b, 'ctx, T>>,
-    )> {
-        let (head, tail) = self.memory.split_at_mut(middle)?;
-        Ok((
-            Ordered::new(head, self.brand),
-            Ordered::new(tail, self.brand),
-        ))
-    }
-}
-
-impl<B: fmt::Debug> fmt::Debug for Ordered<'_, B> {
+impl<B: fmt::Debug> fmt::Debug for OnStream<'_, B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Ordered").field(&self.memory).finish()
+        f.debug_tuple("OnStream").field(&self.memory).finish()
     }
 }
 
 /// Memory of element type `T` that stream `'s` may read in scope `'scope`.
 ///
-/// That is an [`Ordered`] of the same stream, or memory that is at rest and stays so: a `&'scope Buffer` or a [`Slice`] of one, which
+/// That is an [`OnStream`] of the same stream, or memory that is at rest and stays so: a `&'scope Buffer` or a [`Slice`](crate::Slice) of one, which
 /// nobody can write before the scope has waited. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not memory of `{T}` that this stream may read",
-    note = "pass `&Ordered` of the same stream, or `&Buffer` (or a `Slice` of one) that outlives the scope"
+    note = "pass `&OnStream` of the same stream, or `&Buffer` (or a `Slice` of one) that outlives the scope"
 )]
 pub trait Readable<'s, 'scope, 'ctx, T>:
     sealed::SealedFor<T, sealed::Reading> + sealed::Near
@@ -188,33 +70,19 @@ pub trait Readable<'s, 'scope, 'ctx, T>:
     fn region(&self) -> (CUdeviceptr, usize);
 }
 
-impl<T, B: sealed::SealedFor<T>> sealed::SealedFor<T, sealed::Reading> for &Ordered<'_, B> {}
-impl<T> sealed::SealedFor<T, sealed::Reading> for &Buffer<'_, T> {}
-impl<B: sealed::Near> sealed::Near for &Ordered<'_, B> {}
-impl<T> sealed::Near for &Buffer<'_, T> {}
+impl<T, B: sealed::SealedFor<T>> sealed::SealedFor<T, sealed::Reading> for &OnStream<'_, B> {}
+impl<B: sealed::Near> sealed::Near for &OnStream<'_, B> {}
 
-impl<'s, 'scope, 'ctx, T, B: Memory<'ctx, T>> Readable<'s, 'scope, 'ctx, T> for &Ordered<'s, B> {
+impl<'s, 'scope, 'ctx, T, B: Memory<'ctx, T>> Readable<'s, 'scope, 'ctx, T> for &OnStream<'s, B> {
     fn region(&self) -> (CUdeviceptr, usize) {
         (self.memory.as_raw(), self.memory.len())
     }
 }
 
-impl<'s, 'scope, 'ctx, T> Readable<'s, 'scope, 'ctx, T> for &'scope Buffer<'ctx, T> {
-    fn region(&self) -> (CUdeviceptr, usize) {
-        (Memory::as_raw(*self), Memory::len(*self))
-    }
-}
-
-impl<'s, 'scope, 'ctx, T> Readable<'s, 'scope, 'ctx, T> for Slice<'scope, 'ctx, T> {
-    fn region(&self) -> (CUdeviceptr, usize) {
-        (self.as_raw(), Memory::len(self))
-    }
-}
-
-/// Memory that may leave its stream's order, to [another stream](crate::ScopedStream::take) or
-/// [to rest](crate::ScopedStream::finish): a [`Buffer`] allocated in the scope, or a view that is borrowed for the whole scope.
+/// Memory that may leave its stream's order, to [another stream](OnStream::hand_over) or
+/// [to rest](crate::OnStream::release): a [`Buffer`](crate::Buffer) allocated in the scope, or a view that is borrowed for the whole scope.
 ///
-/// A view for a shorter time, such as [`Ordered::slice`] gives, is not: when its borrow ends, its stream could write the memory while
+/// A view for a shorter time, such as [`OnStream::slice`] gives, is not: when its borrow ends, its stream could write the memory while
 /// the other one still reads it. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be taken out of its stream's order in this scope",
@@ -226,21 +94,11 @@ pub trait HandOver<'scope, 'ctx>: sealed::Sealed {
     fn freed_on(&mut self, stream: CUstream);
 }
 
-impl<'scope, 'ctx, T> HandOver<'scope, 'ctx> for Buffer<'ctx, T> {
-    fn freed_on(&mut self, stream: CUstream) {
-        self.free_on(stream);
-    }
-}
-
-impl<'scope, 'ctx, T> HandOver<'scope, 'ctx> for SliceMut<'scope, 'ctx, T> {
-    fn freed_on(&mut self, _: CUstream) {}
-}
-
-impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
-    /// Takes over memory from the order of stream `'o`: this stream waits for what `'o` has been given so far (`cuEventRecord`,
-    /// `cuStreamWaitEvent`). The host does not wait.
+impl<'s, B> OnStream<'s, B> {
+    /// Hands the memory over from stream `from`, in whose order it is, to stream `to`, which waits for
+    /// what `from` has been given so far (`cuEventRecord`, `cuStreamWaitEvent`). The host does not wait.
     ///
-    /// "So far" means all of it: work that was enqueued on `'o` after the last use of this memory is waited for too. In a pipeline, hand
+    /// "So far" means all of it: work that was enqueued on `from` after the last use of this memory is waited for too. In a pipeline, hand
     /// the memory of a step over before enqueueing the step's work (`examples/pipeline.rs`).
     ///
     /// What is handed over was lent for the whole scope or allocated in it ([`HandOver`]), not a part that borrows from another handle.
@@ -251,15 +109,15 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     /// ```
     /// # use scoped_cuda::{Driver, scope, sim::Simulation};
     /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
-    /// let (first, second) = (ctx.stream()?, ctx.stream()?);
+    /// let (first, second) = (ctx.new_stream()?, ctx.new_stream()?);
     /// let mut buffer = ctx.zeros::<u32>(2)?;
     /// let mut host = [0; 2];
     /// scope(|scope| {
     ///     scope.on(&first, |a| {
-    ///         let mut memory = a.lend(&mut buffer);
+    ///         let mut memory = buffer.lend(a);
     ///         a.fill(&mut memory, 5)?;
     ///         scope.on(&second, |b| {
-    ///             let memory = b.take(a, memory)?;
+    ///             let memory = memory.hand_over(a, b)?;
     ///             b.read(&memory, &mut host)
     ///         })
     ///     })
@@ -269,14 +127,61 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
     #[inline]
-    pub fn take<'o, B: HandOver<'scope, 'ctx>>(
+    pub fn hand_over<'to, 'scope, 'ctx>(
         self,
-        from: ScopedStream<'o, 'scope, 'ctx>,
-        memory: Ordered<'o, B>,
-    ) -> Result<Ordered<'s, B>> {
-        self.wait_for(from)?;
-        let mut memory = memory.into_memory();
-        memory.freed_on(self.stream().as_raw());
-        Ok(self.order(memory))
+        from: ScopedStream<'s, 'scope, 'ctx>,
+        to: ScopedStream<'to, 'scope, 'ctx>,
+    ) -> Result<OnStream<'to, B>>
+    where
+        B: HandOver<'scope, 'ctx>,
+    {
+        to.wait_for(from)?;
+        let mut memory = self.memory;
+        memory.freed_on(to.stream().as_raw());
+        Ok(OnStream::new(memory, to.brand()))
+    }
+
+    /// Waits for stream `from`, in whose order the memory is, and gives the memory back at rest, while
+    /// the scope goes on (`cuStreamSynchronize`).
+    ///
+    /// For memory that was allocated in the scope this is the way out of it. A view that was lent may be lent anew, to any stream, or
+    /// used at rest. Other streams are not waited for: what they did with the memory before it was [handed over](Self::hand_over),
+    /// `from` has waited for.
+    ///
+    /// # Errors
+    /// That of the work, or what the driver returns. What was allocated in the scope is freed then; what was lent comes back to its
+    /// owner at the end of the scope.
+    ///
+    /// # Aborts
+    /// When the wait fails in a way that does not prove the work has stopped.
+    ///
+    /// ```
+    /// # use scoped_cuda::{Driver, sim::Simulation};
+    /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
+    /// let stream = ctx.new_stream()?;
+    /// let sevens = stream.scope(|s| {
+    ///     let mut memory = s.zeros::<u32>(3)?;
+    ///     s.fill(&mut memory, 7)?;
+    ///     let memory = memory.release(s)?;
+    ///     assert_eq!(memory.to_vec()?, [7, 7, 7]); // at rest, and the scope goes on
+    ///     Ok(memory)
+    /// })?;
+    /// assert_eq!(sevens.to_vec()?, [7, 7, 7]);
+    /// # Ok(()) })?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
+    pub fn release<'scope, 'ctx>(self, from: ScopedStream<'s, 'scope, 'ctx>) -> Result<B>
+    where
+        B: HandOver<'scope, 'ctx>,
+    {
+        let state = from.context().state();
+        // Whatever is pending on the memory is in the order of this stream: it was allocated or lent there, or handed over, which made
+        // that stream wait for the one before; the handle, which every operation on the memory needs, is consumed here, and so are
+        // its parts, since a part is divided off for good or borrows the handle. A copy from another context that wrote it
+        // (`Transfer::enqueue`) made that stream wait for it. So when that stream has come to its end the memory is at rest (C5, C6).
+        wait(state, from.stream().as_raw())?;
+        let mut memory = self.memory;
+        memory.freed_on(state.service());
+        Ok(memory)
     }
 }

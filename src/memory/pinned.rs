@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // owns memory that the driver allocated
 
-use super::{Element, Ordered, Slice, SliceMut, size_of_elements};
+use super::{Element, OnStream, Slice, SliceMut, size_of_elements};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ffi::{CU_MEMHOSTALLOC_DEVICEMAP, CU_MEMHOSTALLOC_PORTABLE, CUdeviceptr, CUresult};
@@ -29,8 +29,8 @@ const CACHED: c_uint = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP;
 /// At rest it is ordinary memory: it dereferences to `[T]`. In a scope it is lent like any other host memory, with
 /// `s.write(&pinned, ..)` and `s.read(.., &mut pinned)`, and the borrow ends when the scope has waited.
 ///
-/// Kernels can work on it directly, over the bus, without a copy: see [`lend_pinned`](ScopedStream::lend_pinned) and
-/// [`mapped`](Self::mapped).
+/// Kernels can work on it directly, over the bus, without a copy: see [`lend_pinned`](crate::PinnedBuffer::lend) and
+/// [`mapped`](Self::device_view).
 ///
 /// Page-locking takes memory away from the whole machine and costs time: make such a buffer once and use it often. Dropping it gives the
 /// memory back (`cuMemFreeHost`), for which the driver may wait until all work of the device is done: do not drop one while a stream waits
@@ -41,13 +41,13 @@ const CACHED: c_uint = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP;
 /// ```
 /// # use scoped_cuda::{Driver, sim::Simulation};
 /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
-/// let stream = ctx.stream()?;
+/// let stream = ctx.new_stream()?;
 /// let mut buffer = ctx.zeros::<u32>(3)?;
 /// let mut input = ctx.pinned_from(&[1u32, 2, 3])?;
 /// let mut output = ctx.pinned_zeros::<u32>(3)?;
 /// input[0] = 10;
 /// stream.scope(|s| {
-///     let mut buffer = s.lend(&mut buffer);
+///     let mut buffer = buffer.lend(s);
 ///     s.write(&input, &mut buffer)?;
 ///     s.read(&buffer, &mut output) // returns at once
 /// })?;
@@ -60,6 +60,8 @@ pub struct PinnedBuffer<'ctx, T> {
     /// Aligned, and `len` initialised elements; dangling when they have no bytes.
     first: NonNull<T>,
     len: usize,
+    /// Where the device sees the elements; 0 when they have no bytes, or are not mapped.
+    device_address: CUdeviceptr,
     _elements: PhantomData<T>,
 }
 
@@ -72,7 +74,7 @@ static_assertions::assert_impl_all!(PinnedBuffer<'static, f32>: Send, Sync);
 static_assertions::assert_not_impl_any!(PinnedBuffer<'static, f32>: Clone);
 
 impl<'ctx> Context<'ctx> {
-    /// Page-locked host memory for `len` elements, all bytes zero (`cuMemHostAlloc`). `len` may be 0: that makes no driver call.
+    /// Page-locked host memory for `len` elements, all bytes zero (`cuMemHostAlloc`, `cuMemHostGetDevicePointer`). `len` may be 0: that makes no driver call.
     ///
     /// # Errors
     /// [`Error::SizeOverflow`], [`Error::OutOfHostMemory`], [`Error::Misaligned`] for an element type of unusually strict
@@ -84,7 +86,7 @@ impl<'ctx> Context<'ctx> {
         })
     }
 
-    /// Page-locked host memory with a copy of `host` (`cuMemHostAlloc`).
+    /// Page-locked host memory with a copy of `host` (`cuMemHostAlloc`, `cuMemHostGetDevicePointer`).
     ///
     /// # Errors
     /// As [`pinned_zeros`](Self::pinned_zeros).
@@ -114,12 +116,21 @@ impl<'ctx, T: Element> PinnedBuffer<'ctx, T> {
             _ => page_locked(context, bytes, flags)?,
         };
         initialise(first.as_ptr());
-        Ok(Self {
+        let mut buffer = Self {
             context,
             first,
             len,
+            device_address: 0,
             _elements: PhantomData,
-        })
+        };
+        if bytes > 0 && flags & CU_MEMHOSTALLOC_DEVICEMAP != 0 {
+            let (state, memory) = (context.state(), first.as_ptr().cast());
+            // SAFETY: page-locked memory, just allocated; the buffer that owns it frees it on an error.
+            buffer.device_address = current::bind(state, || unsafe {
+                calls::mem_host_get_device_pointer(state.api(), memory)
+            })?;
+        }
+        Ok(buffer)
     }
 }
 
@@ -136,38 +147,33 @@ impl<'ctx, T> PinnedBuffer<'ctx, T> {
         self.len * size_of::<T>()
     }
 
-    /// The same elements as the device sees them, to read (`cuMemHostGetDevicePointer`).
+    /// The same elements as the device sees them, to read. No driver call.
     ///
     /// In a scope, a view of a buffer that outlives it is an argument for `In<T>` on any stream of the context, while the host reads
     /// the buffer too. Each access of a kernel goes over the bus.
     ///
-    /// # Errors
-    /// What the driver returns; an error for a device that cannot reach host memory.
-    ///
     /// ```
     /// # use scoped_cuda::{Driver, sim::Simulation};
     /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
-    /// let (stream, table) = (ctx.stream()?, ctx.pinned_from(&[1u32, 2, 3])?);
+    /// let (stream, table) = (ctx.new_stream()?, ctx.pinned_from(&[1u32, 2, 3])?);
     /// let mut copy = ctx.zeros::<u32>(3)?;
-    /// stream.scope(|s| s.copy(table.mapped()?, &mut s.lend(&mut copy)))?;
+    /// stream.scope(|s| s.copy(table.device_view(), &mut copy.lend(s)))?;
     /// assert_eq!(copy.to_vec()?, *table);
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
-    pub fn mapped(&self) -> Result<Slice<'_, 'ctx, T>> {
-        Ok(Slice::new(self.context, self.device_address()?, self.len))
+    #[must_use]
+    pub fn device_view(&self) -> Slice<'_, 'ctx, T> {
+        Slice::new(self.context, self.device_address, self.len)
     }
 
-    /// The same elements as the device sees them, to write (`cuMemHostGetDevicePointer`).
+    /// The same elements as the device sees them, to write. No driver call.
     ///
-    /// [`ScopedStream::lend_pinned`] puts them into the order of a stream; parts of them go to several streams through
-    /// [`SliceMut::split_at_mut`] and [`ScopedStream::lend_view`].
-    ///
-    /// # Errors
-    /// As [`mapped`](Self::mapped).
-    pub fn mapped_mut(&mut self) -> Result<SliceMut<'_, 'ctx, T>> {
-        let address = self.device_address()?;
-        Ok(SliceMut::new(self.context, address, self.len))
+    /// [`lend`](Self::lend) puts them into the order of a stream; parts of them go to several streams
+    /// through [`SliceMut::split_at_mut`] and [`SliceMut::lend`].
+    #[must_use]
+    pub fn device_view_mut(&mut self) -> SliceMut<'_, 'ctx, T> {
+        SliceMut::new(self.context, self.device_address, self.len)
     }
 
     /// The memory, which whoever has its address frees. There are bytes in it.
@@ -175,19 +181,6 @@ impl<'ctx, T> PinnedBuffer<'ctx, T> {
         let first = self.first.as_ptr();
         mem::forget(self);
         first
-    }
-
-    fn device_address(&self) -> Result<CUdeviceptr> {
-        if self.size_bytes() == 0 {
-            return Ok(0);
-        }
-        let state = self.context.state();
-        state.not_lost()?;
-        let memory = self.first.as_ptr().cast();
-        // SAFETY: live, owned page-locked memory.
-        current::bind(state, || unsafe {
-            calls::mem_host_get_device_pointer(state.api(), memory)
-        })
     }
 
     /// Gives the memory back and says whether that worked; after an error the buffer is handed back (`cuMemFreeHost`).
@@ -210,33 +203,6 @@ impl<'ctx, T> PinnedBuffer<'ctx, T> {
             }
             Err(error) => Err((self, error)),
         }
-    }
-}
-
-impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
-    /// Puts page-locked host memory into the order of this stream, until the end of the scope: kernels and fills work on it directly,
-    /// over the bus (`cuMemHostGetDevicePointer`). The host has it back when the scope has waited.
-    ///
-    /// # Errors
-    /// As [`PinnedBuffer::mapped`].
-    ///
-    /// ```
-    /// # use scoped_cuda::{Driver, sim::Simulation};
-    /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
-    /// let (stream, mut results) = (ctx.stream()?, ctx.pinned_zeros::<u32>(2)?);
-    /// stream.scope(|s| {
-    ///     let mut on_device = s.lend_pinned(&mut results)?;
-    ///     s.fill(&mut on_device, 7)
-    /// })?;
-    /// assert_eq!(*results, [7, 7]);
-    /// # Ok(()) })?;
-    /// # Ok::<(), scoped_cuda::Error>(())
-    /// ```
-    pub fn lend_pinned<T>(
-        self,
-        buffer: &'scope mut PinnedBuffer<'ctx, T>,
-    ) -> Result<Ordered<'s, SliceMut<'scope, 'ctx, T>>> {
-        Ok(self.lend_view(buffer.mapped_mut()?))
     }
 }
 
@@ -276,6 +242,31 @@ impl<T> DerefMut for PinnedBuffer<'_, T> {
     fn deref_mut(&mut self) -> &mut [T] {
         // SAFETY: as in `deref`; what reads it borrows it until its scope has waited.
         unsafe { slice::from_raw_parts_mut(self.first.as_ptr(), self.len) }
+    }
+}
+
+impl<'scope, 'ctx, T> PinnedBuffer<'ctx, T> {
+    /// Puts the memory into the order of `stream` until the end of the scope: kernels and fills work on
+    /// it directly, over the bus. No driver call. The host has it back when the scope has waited.
+    ///
+    /// ```
+    /// # use scoped_cuda::{Driver, sim::Simulation};
+    /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
+    /// let (stream, mut results) = (ctx.new_stream()?, ctx.pinned_zeros::<u32>(2)?);
+    /// stream.scope(|s| {
+    ///     let mut on_device = results.lend(s);
+    ///     s.fill(&mut on_device, 7)
+    /// })?;
+    /// assert_eq!(*results, [7, 7]);
+    /// # Ok(()) })?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
+    #[must_use]
+    pub fn lend<'s>(
+        &'scope mut self,
+        stream: ScopedStream<'s, 'scope, 'ctx>,
+    ) -> OnStream<'s, SliceMut<'scope, 'ctx, T>> {
+        OnStream::new(self.device_view_mut(), stream.brand())
     }
 }
 

@@ -36,10 +36,10 @@ impl Context<'_> {
     /// ```
     /// # use scoped_cuda::{Driver, sim::Simulation};
     /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
-    /// let (stream, mut buffer) = (ctx.stream()?, ctx.zeros::<u32>(1000)?);
+    /// let (stream, mut buffer) = (ctx.new_stream()?, ctx.zeros::<u32>(1000)?);
     /// let mut host: Vec<u32> = (0..1000).collect();
     /// ctx.with_registered(&mut host, |host| {
-    ///     stream.scope(|s| s.write(host, &mut s.lend(&mut buffer)))?;
+    ///     stream.scope(|s| s.write(host, &mut buffer.lend(s)))?;
     ///     host.fill(0);
     ///     stream.scope(|s| s.read(&buffer, host))
     /// })?;

@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)] // copies and fills device memory
 
+use super::OnStream;
 use super::fill::Pattern;
 use super::{Memory, MemoryMut, resolve, same_len, sealed};
 use crate::context::Context;
@@ -10,6 +11,7 @@ use crate::ffi::CUdeviceptr;
 use crate::internal::at_rest::complete;
 use crate::internal::calls;
 use crate::internal::current;
+use crate::stream::ScopedStream;
 use bytemuck::Pod;
 use std::any::type_name;
 use std::fmt;
@@ -137,7 +139,7 @@ impl<'b, 'ctx, T> SliceMut<'b, 'ctx, T> {
 
     /// The same elements for a shorter time, to read.
     #[must_use]
-    pub fn view(&self) -> Slice<'_, 'ctx, T> {
+    pub fn as_slice(&self) -> Slice<'_, 'ctx, T> {
         Slice::new(self.context, self.address, self.len)
     }
 
@@ -299,6 +301,17 @@ impl<T> fmt::Debug for Slice<'_, '_, T> {
 
 impl<T> fmt::Debug for SliceMut<'_, '_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.view().describe("SliceMut", f)
+        self.as_slice().describe("SliceMut", f)
+    }
+}
+impl<'scope, 'ctx, T> SliceMut<'scope, 'ctx, T> {
+    /// Puts the memory into the order of `stream` until the end of the scope. No driver call.
+    ///
+    /// The host, and other streams, have it back when the scope has waited.
+    ///
+    /// Parts from [`split_at_mut`](Self::split_at_mut) go to different streams this way.
+    #[must_use]
+    pub fn lend<'s>(self, stream: ScopedStream<'s, 'scope, 'ctx>) -> OnStream<'s, Self> {
+        OnStream::new(self, stream.brand())
     }
 }

@@ -28,7 +28,7 @@ impl Context<'_> {
     ///
     /// # Errors
     /// What the driver returns.
-    pub fn free_memory(self) -> Result<usize> {
+    pub fn free_memory_bytes(self) -> Result<usize> {
         current::bind(self.state(), || calls::mem_get_info(self.api())).map(|(free, _total)| free)
     }
 

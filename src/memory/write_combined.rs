@@ -22,36 +22,39 @@ use std::sync::atomic::{Ordering, fence};
 /// ```
 /// # use scoped_cuda::{Driver, sim::Simulation};
 /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
-/// let (stream, mut buffer) = (ctx.stream()?, ctx.zeros::<u32>(3)?);
+/// let (stream, mut buffer) = (ctx.new_stream()?, ctx.zeros::<u32>(3)?);
 /// let mut staging = ctx.write_combined_from(&[0u32; 3])?;
 /// staging.write(&[1, 2, 3])?;
-/// stream.scope(|s| s.write(&staging, &mut s.lend(&mut buffer)))?;
+/// stream.scope(|s| s.write(&staging, &mut buffer.lend(s)))?;
 /// assert_eq!(buffer.to_vec()?, [1, 2, 3]);
 /// # Ok(()) })?;
 /// # Ok::<(), scoped_cuda::Error>(())
 /// ```
-pub struct WriteCombined<'ctx, T> {
+pub struct WriteCombinedBuffer<'ctx, T> {
     /// Given out to read only.
     memory: PinnedBuffer<'ctx, T>,
 }
 
-static_assertions::assert_impl_all!(WriteCombined<'static, f32>: Send, Sync);
-static_assertions::assert_not_impl_any!(WriteCombined<'static, f32>: Clone, std::ops::DerefMut);
+static_assertions::assert_impl_all!(WriteCombinedBuffer<'static, f32>: Send, Sync);
+static_assertions::assert_not_impl_any!(WriteCombinedBuffer<'static, f32>: Clone, std::ops::DerefMut);
 
 impl<'ctx> Context<'ctx> {
     /// Page-locked host memory that the host does not cache, with a copy of `host` (`cuMemHostAlloc`).
     ///
     /// # Errors
     /// As [`pinned_zeros`](Self::pinned_zeros).
-    pub fn write_combined_from<T: Element>(self, host: &[T]) -> Result<WriteCombined<'ctx, T>> {
+    pub fn write_combined_from<T: Element>(
+        self,
+        host: &[T],
+    ) -> Result<WriteCombinedBuffer<'ctx, T>> {
         let flags = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_WRITECOMBINED;
         let memory = PinnedBuffer::copy_of(self, host, flags)?;
         drain();
-        Ok(WriteCombined { memory })
+        Ok(WriteCombinedBuffer { memory })
     }
 }
 
-impl<'ctx, T: Element> WriteCombined<'ctx, T> {
+impl<'ctx, T: Element> WriteCombinedBuffer<'ctx, T> {
     /// Overwrites all elements with those of `host`, which must have as many.
     ///
     /// # Errors
@@ -74,7 +77,7 @@ impl<'ctx, T: Element> WriteCombined<'ctx, T> {
     }
 }
 
-impl<'ctx, T> WriteCombined<'ctx, T> {
+impl<'ctx, T> WriteCombinedBuffer<'ctx, T> {
     /// The context that the memory belongs to.
     #[must_use]
     pub fn context(&self) -> Context<'ctx> {
@@ -98,7 +101,7 @@ fn drain() {
     fence(Ordering::SeqCst);
 }
 
-impl<T> Deref for WriteCombined<'_, T> {
+impl<T> Deref for WriteCombinedBuffer<'_, T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
@@ -106,8 +109,10 @@ impl<T> Deref for WriteCombined<'_, T> {
     }
 }
 
-impl<T> fmt::Debug for WriteCombined<'_, T> {
+impl<T> fmt::Debug for WriteCombinedBuffer<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("WriteCombined").field(&self.memory).finish()
+        f.debug_tuple("WriteCombinedBuffer")
+            .field(&self.memory)
+            .finish()
     }
 }

@@ -22,8 +22,8 @@
 //!         .load_ptx(compiled.ptx())?
 //!         .kernel::<(InOut<f32>, u32, f32)>(compiled.lowered_name("scale<float>")?)?;
 //!     let mut x = ctx.upload(&[1.0f32, 2.0, 3.0])?;
-//!     ctx.stream()?.scope(|s| {
-//!         let mut x = s.lend(&mut x);
+//!     ctx.new_stream()?.scope(|s| {
+//!         let mut x = x.lend(s);
 //!         // SAFETY: `scale` updates x at indices below n, and x has 3 elements.
 //!         unsafe { s.launch(&scale, LaunchConfig::for_elements(3), (&mut x, 3, 2.5)) }
 //!     })?;

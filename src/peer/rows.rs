@@ -7,9 +7,11 @@ use crate::error::Result;
 use crate::extent::Extent;
 use crate::ffi::CUcontext;
 use crate::internal::at_rest::complete;
-use crate::memory::Ordered;
+use crate::memory::OnStream;
 use crate::memory::region::{self, End, Region};
-use crate::memory::{Pitched, PitchedMemory, PitchedMemoryMut, PitchedSlice, PitchedSliceMut};
+use crate::memory::{
+    PitchedBuffer, PitchedMemory, PitchedMemoryMut, PitchedSlice, PitchedSliceMut,
+};
 use crate::stream::ScopedStream;
 use bytemuck::Pod;
 
@@ -25,7 +27,7 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     /// # use scoped_cuda::{Driver, Extent, sim::Simulation};
     /// # let driver = Driver::simulated(Simulation::default())?;
     /// # driver.with_two_devices([0, 1], |gpu0, gpu1| {
-    /// let source = gpu0.upload_pitched(&[1u8, 2, 3, 4, 5, 6], Extent::new(3, 2))?;
+    /// let source = gpu0.pitched_from(&[1u8, 2, 3, 4, 5, 6], Extent::new(3, 2))?;
     /// let mut destination = gpu1.pitched_zeros::<u8>(Extent::new(2, 2))?;
     /// gpu0.transfer_to(gpu1)?.copy_rows(&source.region(1.., .., ..)?, &mut destination)?;
     /// assert_eq!(destination.to_vec()?, [2, 3, 5, 6]);
@@ -37,8 +39,8 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
         source: &impl PitchedMemory<'src, T>,
         destination: &mut impl PitchedMemoryMut<'dst, T>,
     ) -> Result<()> {
-        let from = source.view().geometry();
-        let to = destination.view_mut().view().geometry();
+        let from = source.as_slice().geometry();
+        let to = destination.as_mut_slice().as_slice().geometry();
         Extent::same(from.extent, to.extent)?;
         if to.is_empty::<T>() {
             return Ok(());
@@ -64,15 +66,15 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     /// # use scoped_cuda::{Driver, Extent, scope, sim::Simulation};
     /// # let driver = Driver::simulated(Simulation::default())?;
     /// # driver.with_two_devices([0, 1], |gpu0, gpu1| {
-    /// let (sender, receiver) = (gpu0.stream()?, gpu1.stream()?);
-    /// let mut source = gpu0.upload_pitched(&[1u8, 2, 3, 4], Extent::new(2, 2))?;
+    /// let (sender, receiver) = (gpu0.new_stream()?, gpu1.new_stream()?);
+    /// let mut source = gpu0.pitched_from(&[1u8, 2, 3, 4], Extent::new(2, 2))?;
     /// let mut destination = gpu1.pitched_zeros::<u8>(Extent::new(2, 1))?;
     /// let transfer = gpu0.transfer_to(gpu1)?;
     /// scope(|scope| {
     ///     scope.on(&sender, |a| {
     ///         scope.on(&receiver, |b| {
-    ///             let source = a.lend_pitched(&mut source);
-    ///             let mut destination = b.lend_pitched(&mut destination);
+    ///             let source = source.lend(a);
+    ///             let mut destination = destination.lend(b);
     ///             transfer.enqueue_rows(a, &source.region(.., 1.., ..)?, b, &mut destination)
     ///         })
     ///     })
@@ -84,12 +86,16 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     pub fn enqueue_rows<'a, 'b, 'scope, T: Pod>(
         self,
         from: ScopedStream<'a, 'scope, 'src>,
-        source: &Ordered<'a, impl PitchedMemory<'src, T>>,
+        source: &OnStream<'a, impl PitchedMemory<'src, T>>,
         to: ScopedStream<'b, 'scope, 'dst>,
-        destination: &mut Ordered<'b, impl PitchedMemoryMut<'dst, T>>,
+        destination: &mut OnStream<'b, impl PitchedMemoryMut<'dst, T>>,
     ) -> Result<()> {
-        let here = source.memory().view().geometry();
-        let there = destination.memory_mut().view_mut().view().geometry();
+        let here = source.memory().as_slice().geometry();
+        let there = destination
+            .memory_mut()
+            .as_mut_slice()
+            .as_slice()
+            .geometry();
         Extent::same(here.extent, there.extent)?;
         if there.is_empty::<T>() {
             return Ok(());
@@ -109,18 +115,18 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
 }
 
 impl<'ctx, 'other> SameContext<'ctx, 'other> {
-    /// The elements of pitched memory of scope `'other`, to read in scope `'ctx`; what [`buffer`](Self::buffer) is for buffers.
+    /// The elements of pitched memory of scope `'other`, to read in scope `'ctx`; what [`slice_of`](Self::slice_of) is for buffers.
     #[must_use]
-    pub fn pitched<'m, T>(self, memory: &'m Pitched<'other, T>) -> PitchedSlice<'m, 'ctx, T> {
-        PitchedSlice::new(self.context(), memory.view().geometry())
+    pub fn pitched<'m, T>(self, memory: &'m PitchedBuffer<'other, T>) -> PitchedSlice<'m, 'ctx, T> {
+        PitchedSlice::new(self.context(), memory.as_slice().geometry())
     }
 
     /// The elements of pitched memory of scope `'other`, to read and write in scope `'ctx`.
     #[must_use]
     pub fn pitched_mut<'m, T>(
         self,
-        memory: &'m mut Pitched<'other, T>,
+        memory: &'m mut PitchedBuffer<'other, T>,
     ) -> PitchedSliceMut<'m, 'ctx, T> {
-        PitchedSliceMut::new(self.context(), memory.view().geometry())
+        PitchedSliceMut::new(self.context(), memory.as_slice().geometry())
     }
 }

@@ -23,7 +23,7 @@ use std::fmt;
 /// fn look_up<'ctx>(ctx: Context<'ctx>, cache: &Cache<'_>) -> Result<Buffer<'ctx, u32>> {
 ///     let mut found = ctx.zeros(2)?;
 ///     let same = ctx.same_context(cache.ctx)?;
-///     found.copy_from(&same.buffer(&cache.table).slice(1..3)?)?; // on one device, without a `Transfer`
+///     found.copy_from(&same.slice_of(&cache.table).slice(1..3)?)?; // on one device, without a `Transfer`
 ///     Ok(found)
 /// }
 ///
@@ -85,15 +85,15 @@ impl<'ctx, 'other> SameContext<'ctx, 'other> {
     /// The buffer is at rest and stays so as long as it is borrowed; what scope `'ctx` does is complete when it returns, or borrows for
     /// as long as it is not.
     #[must_use]
-    pub fn buffer<'m, T>(self, buffer: &'m Buffer<'other, T>) -> Slice<'m, 'ctx, T> {
+    pub fn slice_of<'m, T>(self, buffer: &'m Buffer<'other, T>) -> Slice<'m, 'ctx, T> {
         Slice::new(self.context, buffer.as_raw(), buffer.len())
     }
 
     /// The elements of a buffer of scope `'other`, to read and write in scope `'ctx`. No driver call.
     ///
-    /// [`ScopedStream::lend_view`](crate::ScopedStream::lend_view) puts them into the order of a stream.
+    /// [`SliceMut::lend`](crate::SliceMut::lend) puts them into the order of a stream.
     #[must_use]
-    pub fn buffer_mut<'m, T>(self, buffer: &'m mut Buffer<'other, T>) -> SliceMut<'m, 'ctx, T> {
+    pub fn slice_of_mut<'m, T>(self, buffer: &'m mut Buffer<'other, T>) -> SliceMut<'m, 'ctx, T> {
         SliceMut::new(self.context, buffer.as_raw(), buffer.len())
     }
 }

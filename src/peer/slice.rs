@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ffi::{CUdeviceptr, CUstream};
 use crate::kernel::{Arg, In, InOut, LaunchConfig, Out, seal};
-use crate::memory::{Buffer, HandOver, Ordered, resolve, sealed};
+use crate::memory::{Buffer, HandOver, OnStream, resolve, sealed};
 use crate::stream::ScopedStream;
 use bytemuck::Pod;
 use std::any::type_name;
@@ -15,7 +15,7 @@ use std::ops::RangeBounds;
 
 /// Elements of a buffer of another device that kernels of `'dst` read over NVLink or PCI, where they are. `Copy`, like `&[T]`.
 ///
-/// Made by [`Transfer::reach`]. It is an argument for a parameter [`In`] and nothing else: copies go through the [`Transfer`] itself.
+/// Made by [`Transfer::peer_slice`](crate::Transfer::peer_slice). It is an argument for a parameter [`In`] and nothing else: copies go through the [`Transfer`] itself.
 pub struct PeerSlice<'m, 'dst, T> {
     context: Context<'dst>,
     address: CUdeviceptr,
@@ -25,7 +25,7 @@ pub struct PeerSlice<'m, 'dst, T> {
 
 /// Elements of a buffer of another device that kernels of `'dst` read and write where they are.
 ///
-/// Made by [`Transfer::reach_mut`]. [`ScopedStream::lend_peer`] puts it into the order of a stream; what that gives is an argument for
+/// Made by [`Transfer::peer_slice_mut`](crate::Transfer::peer_slice_mut). [`PeerSliceMut::lend`](crate::PeerSliceMut::lend) puts it into the order of a stream; what that gives is an argument for
 /// [`Out`], [`InOut`] and [`In`] and nothing else.
 pub struct PeerSliceMut<'m, 'dst, T> {
     context: Context<'dst>,
@@ -42,9 +42,9 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     /// The elements of a buffer of `'src`, for kernels of `'dst` to read where they are. Only with a direct token.
     ///
     /// The direction is that of the bytes: a kernel that reads from `'src` brings them to `'dst`. It may write too, with
-    /// [`reach_mut`](Self::reach_mut) of the same token.
+    /// [`peer_slice_mut`](Self::peer_slice_mut) of the same token.
     ///
-    /// The path is the one that direct copies take, so where a platform corrupts those, [`verified`](Self::verified) finds it for these
+    /// The path is the one that direct copies take, so where a platform corrupts those, [`verify`](Self::verify) finds it for these
     /// too. A kernel gets far less out of a link than out of memory of its own: reach for what is read once and copy the rest.
     ///
     /// Driver calls: `cuCtxGetId`; access was granted when the token was made.
@@ -64,12 +64,12 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     /// #     .visible .entry add(.param .u64 x, .param .u64 y, .param .u32 n) { ret; }";
     /// driver.with_two_devices([0, 1], |gpu0, gpu1| {
     ///     let add = gpu1.load_ptx(ptx)?.kernel::<(In<f32>, InOut<f32>, u32)>("add")?;
-    ///     let stream = gpu1.stream()?;
+    ///     let stream = gpu1.new_stream()?;
     ///     let far = gpu0.upload(&[1.0f32, 2.0, 3.0])?;
     ///     let mut near = gpu1.filled(3, 10.0f32)?;
-    ///     let far = Transfer::direct(gpu0, gpu1)?.reach(&far)?;
+    ///     let far = Transfer::direct(gpu0, gpu1)?.peer_slice(&far)?;
     ///     stream.scope(|s| {
-    ///         let mut near = s.lend(&mut near);
+    ///         let mut near = near.lend(s);
     ///         // SAFETY: `add` reads x and updates y at indices below n, and both have 3 elements.
     ///         unsafe { s.launch(&add, LaunchConfig::for_elements(3), (far, &mut near, 3)) }
     ///     })?;
@@ -78,7 +78,7 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     /// })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
-    pub fn reach<'m, T>(self, buffer: &'m Buffer<'src, T>) -> Result<PeerSlice<'m, 'dst, T>> {
+    pub fn peer_slice<'m, T>(self, buffer: &'m Buffer<'src, T>) -> Result<PeerSlice<'m, 'dst, T>> {
         // A buffer and not any memory: only of a buffer is it certain that it came from the pool that the token opened.
         self.reaches()?;
         Ok(PeerSlice::new(self.to(), buffer.as_raw(), buffer.len()))
@@ -89,8 +89,8 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     /// Until the borrow ends nobody else has them: neither the device whose memory it is nor the host.
     ///
     /// # Errors
-    /// As [`reach`](Self::reach).
-    pub fn reach_mut<'m, T>(
+    /// As [`peer_slice`](Self::peer_slice).
+    pub fn peer_slice_mut<'m, T>(
         self,
         buffer: &'m mut Buffer<'src, T>,
     ) -> Result<PeerSliceMut<'m, 'dst, T>> {
@@ -190,7 +190,7 @@ impl<'m, 'dst, T> PeerSliceMut<'m, 'dst, T> {
 
     /// The same elements for a shorter time, to read.
     #[must_use]
-    pub fn view(&self) -> PeerSlice<'_, 'dst, T> {
+    pub fn as_slice(&self) -> PeerSlice<'_, 'dst, T> {
         PeerSlice::new(self.context, self.address, self.len)
     }
 
@@ -214,8 +214,9 @@ impl<'m, 'dst, T> PeerSliceMut<'m, 'dst, T> {
     }
 }
 
-impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
-    /// Puts memory of another device into the order of this stream, for its kernels, until the end of the scope. No driver call.
+impl<'scope, 'ctx, T> PeerSliceMut<'scope, 'ctx, T> {
+    /// Puts memory of another device into the order of `stream`, for its kernels, until the end of the
+    /// scope. No driver call.
     ///
     /// ```
     /// # use scoped_cuda::{Driver, InOut, LaunchConfig, sim::Simulation};
@@ -228,10 +229,10 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     /// #     .visible .entry scale(.param .u64 x, .param .u32 n, .param .f32 k) { ret; }";
     /// # driver.with_two_devices([0, 1], |gpu0, gpu1| {
     /// let scale = gpu1.load_ptx(ptx)?.kernel::<(InOut<f32>, u32, f32)>("scale")?;
-    /// let (stream, mut far) = (gpu1.stream()?, gpu0.upload(&[1.0f32, 2.0, 3.0])?);
-    /// let there = gpu0.transfer_to(gpu1)?.reach_mut(&mut far)?;
+    /// let (stream, mut far) = (gpu1.new_stream()?, gpu0.upload(&[1.0f32, 2.0, 3.0])?);
+    /// let there = gpu0.transfer_to(gpu1)?.peer_slice_mut(&mut far)?;
     /// stream.scope(|s| {
-    ///     let mut there = s.lend_peer(there);
+    ///     let mut there = there.lend(s);
     ///     // SAFETY: `scale` multiplies the first n elements of x by k, and x has 3.
     ///     unsafe { s.launch(&scale, LaunchConfig::for_elements(3), (&mut there, 3, 10.0)) }
     /// })?;
@@ -240,15 +241,12 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
     #[must_use]
-    pub fn lend_peer<T>(
-        self,
-        view: PeerSliceMut<'scope, 'ctx, T>,
-    ) -> Ordered<'s, PeerSliceMut<'scope, 'ctx, T>> {
-        self.order(view)
+    pub fn lend<'s>(self, stream: ScopedStream<'s, 'scope, 'ctx>) -> OnStream<'s, Self> {
+        OnStream::new(self, stream.brand())
     }
 }
 
-impl<'s, 'dst, T> Ordered<'s, PeerSliceMut<'_, 'dst, T>> {
+impl<'s, 'dst, T> OnStream<'s, PeerSliceMut<'_, 'dst, T>> {
     /// Number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -290,7 +288,7 @@ impl<'s, 'scope, 'ctx, T: Pod> Arg<'s, 'scope, 'ctx, In<T>> for PeerSlice<'scope
 
 #[diagnostic::do_not_recommend]
 impl<'s, 'scope, 'ctx, T: Pod> Arg<'s, 'scope, 'ctx, In<T>>
-    for &Ordered<'s, PeerSliceMut<'_, 'ctx, T>>
+    for &OnStream<'s, PeerSliceMut<'_, 'ctx, T>>
 {
     type Value = seal::One<CUdeviceptr>;
 
@@ -307,7 +305,7 @@ impl<'s, 'scope, 'ctx, T: Pod> Arg<'s, 'scope, 'ctx, In<T>>
 
 #[diagnostic::do_not_recommend]
 impl<'s, 'scope, 'ctx, T: Pod> Arg<'s, 'scope, 'ctx, Out<T>>
-    for &mut Ordered<'s, PeerSliceMut<'_, 'ctx, T>>
+    for &mut OnStream<'s, PeerSliceMut<'_, 'ctx, T>>
 {
     type Value = seal::One<CUdeviceptr>;
 
@@ -324,7 +322,7 @@ impl<'s, 'scope, 'ctx, T: Pod> Arg<'s, 'scope, 'ctx, Out<T>>
 
 #[diagnostic::do_not_recommend]
 impl<'s, 'scope, 'ctx, T: Pod> Arg<'s, 'scope, 'ctx, InOut<T>>
-    for &mut Ordered<'s, PeerSliceMut<'_, 'ctx, T>>
+    for &mut OnStream<'s, PeerSliceMut<'_, 'ctx, T>>
 {
     type Value = seal::One<CUdeviceptr>;
 
@@ -353,6 +351,6 @@ impl<T> fmt::Debug for PeerSlice<'_, '_, T> {
 
 impl<T> fmt::Debug for PeerSliceMut<'_, '_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.view().describe("PeerSliceMut", f)
+        self.as_slice().describe("PeerSliceMut", f)
     }
 }

@@ -9,7 +9,7 @@ use crate::ffi::CUstream;
 use crate::internal::at_rest::complete;
 use crate::internal::calls::{self, PeerAddress};
 use crate::internal::wait::wait;
-use crate::memory::{Memory, MemoryMut, Ordered, same_len};
+use crate::memory::{Memory, MemoryMut, OnStream, same_len};
 use crate::stream::ScopedStream;
 use bytemuck::Pod;
 use std::fmt;
@@ -18,7 +18,7 @@ use std::fmt;
 ///
 /// *Direct*, the devices reach each other's memory over NVLink or PCI; *staged*, the driver goes through host memory. Both copy the
 /// same bytes through the same call (`cuMemcpyPeerAsync` with both contexts named); on two H200 with NVLink direct is ten times faster.
-/// And with a direct one kernels of `'dst` [`reach`](Self::reach) memory of `'src` where it is.
+/// And with a direct one kernels of `'dst` [reach](Self::peer_slice) memory of `'src` where it is.
 ///
 /// ```
 /// # use scoped_cuda::{Driver, sim::Simulation};
@@ -108,7 +108,7 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     /// # use scoped_cuda::{Driver, Error, Transfer, sim::{Peers, Simulation}};
     /// # let driver = Driver::simulated(Simulation { corrupts_peer_copies: Peers::All, ..Simulation::default() })?;
     /// let checked = driver.with_device(0, |gpu0| {
-    ///     driver.with_device(1, |gpu1| gpu0.transfer_to(gpu1)?.verified().map(drop))
+    ///     driver.with_device(1, |gpu1| gpu0.transfer_to(gpu1)?.verify().map(drop))
     /// });
     /// let is_reliable = match checked {
     ///     Err(Error::PeerUnreliable { .. }) => false,
@@ -121,7 +121,7 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     ///             false => Transfer::staged(gpu0, gpu1)?,
     ///         };
     ///         # assert!(!is_reliable);
-    ///         # transfer.verified()?;
+    ///         # transfer.verify()?;
     ///         let source = gpu0.upload(&[1u8, 2, 3])?;
     ///         let mut destination = gpu1.zeros::<u8>(3)?;
     ///         transfer.copy(&source, &mut destination)?;
@@ -131,7 +131,7 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     /// })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
-    pub fn verified(self) -> Result<Self> {
+    pub fn verify(self) -> Result<Self> {
         // More than one page and not a whole number of them; zeros and ones alone are what a broken path may deliver by chance.
         const WORDS: u32 = 70_001;
         // What a direct token opens is open in both directions.
@@ -218,13 +218,13 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     /// # use scoped_cuda::{Driver, scope, sim::Simulation};
     /// # let driver = Driver::simulated(Simulation::default())?;
     /// # driver.with_device(0, |gpu0| driver.with_device(1, |gpu1| {
-    /// let (sender, receiver) = (gpu0.stream()?, gpu1.stream()?);
+    /// let (sender, receiver) = (gpu0.new_stream()?, gpu1.new_stream()?);
     /// let (mut source, mut destination) = (gpu0.zeros::<u32>(2)?, gpu1.zeros::<u32>(2)?);
     /// let transfer = gpu0.transfer_to(gpu1)?;
     /// scope(|scope| {
     ///     scope.on(&sender, |a| {
     ///         scope.on(&receiver, |b| {
-    ///             let (mut source, mut destination) = (a.lend(&mut source), b.lend(&mut destination));
+    ///             let (mut source, mut destination) = (source.lend(a), destination.lend(b));
     ///             a.fill(&mut source, 4)?;
     ///             transfer.enqueue(a, &source, b, &mut destination)
     ///         })
@@ -237,9 +237,9 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     pub fn enqueue<'a, 'b, 'scope, T: Pod>(
         self,
         from: ScopedStream<'a, 'scope, 'src>,
-        source: &Ordered<'a, impl Memory<'src, T>>,
+        source: &OnStream<'a, impl Memory<'src, T>>,
         to: ScopedStream<'b, 'scope, 'dst>,
-        destination: &mut Ordered<'b, impl MemoryMut<'dst, T>>,
+        destination: &mut OnStream<'b, impl MemoryMut<'dst, T>>,
     ) -> Result<()> {
         let (source, destination) = (source.memory(), destination.memory_mut());
         same_len(source.len(), destination.len())?;

@@ -19,7 +19,7 @@ use std::time::Duration;
 /// A point in the order of a stream: what [`ScopedStream::record`] marked last.
 ///
 /// An event orders work and tells how far it has come. It does not hand memory over: what one stream had in its order stays there,
-/// whoever waits for an event behind it. Memory changes streams with [`ScopedStream::take`], which records and waits by itself.
+/// whoever waits for an event behind it. Memory changes streams with [`OnStream::hand_over`](crate::OnStream::hand_over), which records and waits by itself.
 ///
 /// It owns no memory and borrows none, so it may be recorded in one scope and asked in another, recorded again, and dropped while its
 /// record is pending (measured: the work and the waits go on). Threads share it.
@@ -29,18 +29,18 @@ use std::time::Duration;
 /// ```
 /// # use scoped_cuda::{Driver, Error, scope, sim::Simulation};
 /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
-/// let (first, second) = (ctx.stream()?, ctx.stream()?);
+/// let (first, second) = (ctx.new_stream()?, ctx.new_stream()?);
 /// let (mut a, mut b) = (ctx.zeros::<u32>(2)?, ctx.zeros::<u32>(2)?);
-/// let half_way = ctx.event()?;
+/// let half_way = ctx.new_event()?;
 /// assert_eq!(half_way.is_complete(), Err(Error::EventNotRecorded));
 /// scope(|scope| {
 ///     scope.on(&first, |s| {
-///         s.fill(&mut s.lend(&mut a), 1)?;
+///         s.fill(&mut a.lend(s), 1)?;
 ///         s.record(&half_way)
 ///     })?;
 ///     scope.on(&second, |s| {
 ///         s.wait(&half_way)?;
-///         s.fill(&mut s.lend(&mut b), 2) // after the first fill
+///         s.fill(&mut b.lend(s), 2) // after the first fill
 ///     })
 /// })?;
 /// assert!(half_way.is_complete()?);
@@ -97,10 +97,10 @@ impl<'ctx> Event<'ctx> {
     /// ```
     /// # use scoped_cuda::{Driver, sim::Simulation};
     /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
-    /// let (stream, event) = (ctx.stream()?, ctx.event()?);
+    /// let (stream, event) = (ctx.new_stream()?, ctx.new_event()?);
     /// let mut buffer = ctx.zeros::<u32>(1000)?;
     /// stream.scope(|s| {
-    ///     s.fill(&mut s.lend(&mut buffer), 1)?;
+    ///     s.fill(&mut buffer.lend(s), 1)?;
     ///     s.record(&event)?;
     ///     event.synchronize()?; // the fill is done; the buffer stays lent all the same
     ///     assert!(event.is_complete()?);
@@ -182,11 +182,11 @@ impl<'ctx> TimedEvent<'ctx> {
     /// ```
     /// # use scoped_cuda::{Driver, sim::Simulation};
     /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
-    /// let (stream, start, end) = (ctx.stream()?, ctx.timed_event()?, ctx.timed_event()?);
+    /// let (stream, start, end) = (ctx.new_stream()?, ctx.new_timed_event()?, ctx.new_timed_event()?);
     /// let mut buffer = ctx.zeros::<u32>(1000)?;
     /// stream.scope(|s| {
     ///     s.record(&start)?;
-    ///     s.fill(&mut s.lend(&mut buffer), 1)?;
+    ///     s.fill(&mut buffer.lend(s), 1)?;
     ///     s.record(&end)
     /// })?;
     /// println!("the fill took {:?}", end.elapsed_since(&start)?);
@@ -235,7 +235,7 @@ impl<'ctx> Context<'ctx> {
     ///
     /// # Errors
     /// What the driver returns.
-    pub fn event(self) -> Result<Event<'ctx>> {
+    pub fn new_event(self) -> Result<Event<'ctx>> {
         Event::new(self, CU_EVENT_DISABLE_TIMING)
     }
 
@@ -243,7 +243,7 @@ impl<'ctx> Context<'ctx> {
     ///
     /// # Errors
     /// What the driver returns.
-    pub fn timed_event(self) -> Result<TimedEvent<'ctx>> {
+    pub fn new_timed_event(self) -> Result<TimedEvent<'ctx>> {
         Event::new(self, CU_EVENT_DEFAULT).map(TimedEvent)
     }
 }
@@ -266,7 +266,7 @@ impl<'scope, 'ctx> ScopedStream<'_, 'scope, 'ctx> {
     /// Makes what this stream is given next wait for the last record of `event` (`cuStreamWaitEvent`). The host does not wait.
     ///
     /// The event may be of another context, one that was there before the scope: it has to outlast the wait. The record that counts is
-    /// the one made before this call. Memory is not handed over by it: [`take`](Self::take) does that.
+    /// the one made before this call. Memory is not handed over by it: [`OnStream::hand_over`](crate::OnStream::hand_over) does that.
     ///
     /// # Errors
     /// [`Error::EventNotRecorded`] (the driver would not wait, and say nothing), [`Error::DifferentDrivers`] when the event's context is

@@ -24,10 +24,10 @@ impl ScopedStream<'_, '_, '_> {
     /// ```
     /// # use scoped_cuda::{Driver, sim::Simulation};
     /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
-    /// let (stream, mut buffer) = (ctx.stream()?, ctx.zeros::<u8>(1000)?);
+    /// let (stream, mut buffer) = (ctx.new_stream()?, ctx.zeros::<u8>(1000)?);
     /// let (done, is_done) = std::sync::mpsc::channel();
     /// stream.scope(|s| {
-    ///     s.fill(&mut s.lend(&mut buffer), 1)?;
+    ///     s.fill(&mut buffer.lend(s), 1)?;
     ///     s.host(move || done.send("filled").unwrap())
     /// })?;
     /// assert_eq!(is_done.recv(), Ok("filled"));

@@ -30,11 +30,11 @@ use std::sync::{Mutex, PoisonError};
 /// ```
 /// # use scoped_cuda::{Driver, scope, sim::Simulation};
 /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
-/// let streams = [ctx.stream()?, ctx.stream()?];
+/// let streams = [ctx.new_stream()?, ctx.new_stream()?];
 /// let (mut a, mut b) = (ctx.zeros::<u32>(2)?, ctx.zeros::<u32>(2)?);
 /// scope(|scope| {
-///     scope.on(&streams[0], |s| s.fill(&mut s.lend(&mut a), 1))?;
-///     scope.on(&streams[1], |s| s.fill(&mut s.lend(&mut b), 2)) // at the same time
+///     scope.on(&streams[0], |s| s.fill(&mut a.lend(s), 1))?;
+///     scope.on(&streams[1], |s| s.fill(&mut b.lend(s), 2)) // at the same time
 /// })?;
 /// assert_eq!((a.to_vec()?, b.to_vec()?), (vec![1, 1], vec![2, 2]));
 /// # Ok(()) })?;
@@ -138,11 +138,11 @@ impl<'ctx> Stream<'ctx> {
     /// ```
     /// # use scoped_cuda::{Driver, sim::Simulation};
     /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
-    /// let stream = ctx.stream()?;
+    /// let stream = ctx.new_stream()?;
     /// let mut buffer = ctx.zeros::<f32>(3)?;
     /// let (input, mut output) = ([1.0, 2.0, 3.0], [0.0; 3]);
     /// stream.scope(|s| {
-    ///     let mut device = s.lend(&mut buffer);
+    ///     let mut device = buffer.lend(s);
     ///     s.write(&input, &mut device)?;
     ///     s.read(&device, &mut output)
     /// })?;
@@ -181,7 +181,7 @@ impl<'ctx> Stream<'ctx> {
 
 /// A stream inside a scope: permission to enqueue work that borrows memory for `'scope`.
 ///
-/// `'s` is the stream's brand here: an [`Ordered`](crate::Ordered) of another stream is another type. The token is `Copy`; each method enqueues and
+/// `'s` is the stream's brand here: an [`OnStream`](crate::OnStream) of another stream is another type. The token is `Copy`; each method enqueues and
 /// returns, and the work runs in the order of the calls.
 #[derive(Clone, Copy)]
 pub struct ScopedStream<'s, 'scope, 'ctx> {

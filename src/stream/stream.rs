@@ -15,7 +15,7 @@ use std::ops::RangeInclusive;
 ///
 /// Always non-blocking: it does not synchronise with the legacy NULL stream, which this crate never uses. Work is enqueued inside
 /// [`scope`](Self::scope) (one stream) or [`scope`](crate::scope()) (several), which wait for it before they return; outside, a
-/// stream has nothing to do but copies that own their memory ([`Pending`](crate::Pending)).
+/// stream has nothing to do but copies that own their memory ([`OwnedCopy`](crate::OwnedCopy)).
 ///
 /// Dropping a stream destroys it (`cuStreamDestroy`); an error goes to
 /// [`Driver::take_teardown_errors`](crate::Driver::take_teardown_errors).
@@ -108,7 +108,7 @@ impl<'ctx> Stream<'ctx> {
     /// ```
     /// # use scoped_cuda::{Driver, sim::Simulation};
     /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
-    /// let stream = ctx.stream()?;
+    /// let stream = ctx.new_stream()?;
     /// assert!(stream.is_idle()?); // nothing was enqueued
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
@@ -173,7 +173,7 @@ impl fmt::Debug for Stream<'_> {
     }
 }
 
-/// What a stream is made with. The default is what [`Context::stream`] makes.
+/// What a stream is made with. The default is what [`Context::new_stream`](crate::Context::new_stream) makes.
 ///
 /// ```
 /// # use scoped_cuda::{Driver, Error, StreamOptions, sim::Simulation};
@@ -227,14 +227,14 @@ impl<'ctx> Context<'ctx> {
     /// ```
     /// # use scoped_cuda::{Driver, sim::Simulation};
     /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
-    /// let stream = ctx.stream()?;
+    /// let stream = ctx.new_stream()?;
     /// let mut buffer = ctx.zeros::<u32>(4)?;
-    /// stream.scope(|s| s.fill(&mut s.lend(&mut buffer), 7))?;
+    /// stream.scope(|s| s.fill(&mut buffer.lend(s), 7))?;
     /// assert_eq!(buffer.to_vec()?, [7; 4]);
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
-    pub fn stream(self) -> Result<Stream<'ctx>> {
+    pub fn new_stream(self) -> Result<Stream<'ctx>> {
         Stream::new(self)
     }
 }

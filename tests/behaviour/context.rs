@@ -81,14 +81,14 @@ fn every_call_binds_the_context_of_its_own_object() {
         driver.with_device(0, |first| {
             driver.with_device(second(driver)?, |second| {
                 assert_eq!(current(driver), second.as_raw());
-                let stream = first.stream()?;
+                let stream = first.new_stream()?;
                 let mut buffer = first.upload(&[1u32, 2, 3])?;
                 let module = first.load_ptx(crate::common::PTX)?;
-                let free = first.free_memory()?;
-                assert!(free <= first.device().total_memory()?);
+                let free = first.free_memory_bytes()?;
+                assert!(free <= first.device().total_memory_bytes()?);
                 let mut host = [0; 3];
                 stream.scope(|s| {
-                    let mut memory = s.lend(&mut buffer);
+                    let mut memory = buffer.lend(s);
                     s.write(&[4, 5, 6], &mut memory)?;
                     s.read(&memory, &mut host)
                 })?;
@@ -127,9 +127,9 @@ fn scoped_threads_use_the_context() {
                     threads.spawn(|| {
                         let driver = ctx.driver();
                         assert_eq!(stack(driver), []);
-                        let stream = ctx.stream()?;
+                        let stream = ctx.new_stream()?;
                         let mut own = ctx.zeros::<u32>(3)?;
-                        stream.scope(|s| s.copy(&buffer, &mut s.lend(&mut own)))?;
+                        stream.scope(|s| s.copy(&buffer, &mut own.lend(s)))?;
                         assert_eq!(stack(driver), [], "nothing is left current on the worker");
                         own.to_vec()
                     })
@@ -189,12 +189,12 @@ fn foreign_changes_of_the_stack_are_undone() {
                 let before = stack(driver);
                 for (what, meddle) in meddling {
                     driver.with_device(0, |ctx| {
-                        let stream = ctx.stream()?;
+                        let stream = ctx.new_stream()?;
                         let mut buffer = ctx.upload(&[1u8, 2])?;
                         meddle(driver, ctx.as_raw(), other.as_raw());
                         let meddled = stack(driver);
                         assert_eq!(buffer.to_vec()?, [1, 2], "{what}");
-                        stream.scope(|s| s.fill(&mut s.lend(&mut buffer), 9))?;
+                        stream.scope(|s| s.fill(&mut buffer.lend(s), 9))?;
                         assert_eq!(
                             ctx.upload(&[3u8])?.to_vec()?,
                             [3],

@@ -155,7 +155,7 @@ fn devices_can_be_asked() {
             assert_eq!(device.ordinal(), ordinal as u32);
             assert!(!device.name()?.is_empty());
             assert!(device.compute_capability()? >= (5, 0));
-            let total = device.total_memory()?;
+            let total = device.total_memory_bytes()?;
             assert!(total > 0);
             assert_eq!(device.attribute(Attribute::WarpSize)?, 32);
             assert!(device.attribute(Attribute::MultiprocessorCount)? > 0);

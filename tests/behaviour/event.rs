@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 #[test]
 fn what_was_never_recorded_is_an_error_and_not_a_success() {
     in_context(|ctx| {
-        let (event, stream) = (ctx.event()?, ctx.stream()?);
-        let (start, end) = (ctx.timed_event()?, ctx.timed_event()?);
+        let (event, stream) = (ctx.new_event()?, ctx.new_stream()?);
+        let (start, end) = (ctx.new_timed_event()?, ctx.new_timed_event()?);
         assert_eq!(event.is_complete(), Err(Error::EventNotRecorded));
         assert_eq!(event.synchronize(), Err(Error::EventNotRecorded));
         assert_eq!(
@@ -32,11 +32,11 @@ fn what_was_never_recorded_is_an_error_and_not_a_success() {
 #[test]
 fn an_event_outlives_the_scope_it_was_recorded_in() {
     in_context(|ctx| {
-        let (stream, other, event) = (ctx.stream()?, ctx.stream()?, ctx.event()?);
+        let (stream, other, event) = (ctx.new_stream()?, ctx.new_stream()?, ctx.new_event()?);
         for round in 0..3u32 {
             let mut buffer = ctx.zeros::<u32>(100)?;
             stream.scope(|s| {
-                s.fill(&mut s.lend(&mut buffer), round)?;
+                s.fill(&mut buffer.lend(s), round)?;
                 s.record(&event)
             })?;
             assert!(event.is_complete()?, "the scope has waited");
@@ -51,8 +51,12 @@ fn an_event_outlives_the_scope_it_was_recorded_in() {
 #[test]
 fn an_event_is_pending_until_the_work_before_it_is_done() {
     in_context(|ctx| {
-        let stream = ctx.stream()?;
-        let (event, start, end) = (ctx.event()?, ctx.timed_event()?, ctx.timed_event()?);
+        let stream = ctx.new_stream()?;
+        let (event, start, end) = (
+            ctx.new_event()?,
+            ctx.new_timed_event()?,
+            ctx.new_timed_event()?,
+        );
         stream.scope(|s| {
             s.record(&start)?;
             let gate = Gate::close(&stream);
@@ -76,18 +80,18 @@ fn an_event_is_pending_until_the_work_before_it_is_done() {
 #[test]
 fn a_stream_waits_for_an_event() {
     in_context(|ctx| {
-        let (first, second, event) = (ctx.stream()?, ctx.stream()?, ctx.event()?);
-        let after = ctx.event()?;
+        let (first, second, event) = (ctx.new_stream()?, ctx.new_stream()?, ctx.new_event()?);
+        let after = ctx.new_event()?;
         let (mut a, mut b) = (ctx.zeros::<u32>(1000)?, ctx.zeros::<u32>(1000)?);
         scope(|scope| {
             let gate = Gate::close(&first);
             scope.on(&first, |s| {
-                s.fill(&mut s.lend(&mut a), 1)?;
+                s.fill(&mut a.lend(s), 1)?;
                 s.record(&event)
             })?;
             scope.on(&second, |s| {
                 s.wait(&event)?;
-                s.fill(&mut s.lend(&mut b), 2)?;
+                s.fill(&mut b.lend(s), 2)?;
                 s.record(&after)
             })?;
             thread::sleep(Duration::from_millis(20));
@@ -109,8 +113,8 @@ fn a_stream_waits_for_an_event() {
 #[test]
 fn a_wait_keeps_its_record() {
     in_context(|ctx| {
-        let (first, second, third) = (ctx.stream()?, ctx.stream()?, ctx.stream()?);
-        let (event, done) = (ctx.event()?, ctx.event()?);
+        let (first, second, third) = (ctx.new_stream()?, ctx.new_stream()?, ctx.new_stream()?);
+        let (event, done) = (ctx.new_event()?, ctx.new_event()?);
         scope(|scope| {
             scope.on(&first, |s| s.record(&event))?;
             scope.on(&second, |s| s.wait(&event))?;
@@ -134,15 +138,15 @@ fn a_wait_keeps_its_record() {
 #[test]
 fn a_wait_crosses_contexts() {
     in_two_contexts(|a, b| {
-        let (on_a, on_b) = (a.stream()?, b.stream()?);
-        let (of_a, of_b) = (a.event()?, b.event()?);
+        let (on_a, on_b) = (a.new_stream()?, b.new_stream()?);
+        let (of_a, of_b) = (a.new_event()?, b.new_event()?);
         let mut memory = b.zeros::<u8>(64)?;
         scope(|scope| {
             let gate = Gate::close(&on_a);
             scope.on(&on_a, |s| s.record(&of_a))?;
             scope.on(&on_b, |s| {
                 s.wait(&of_a)?;
-                s.fill(&mut s.lend(&mut memory), 3)?;
+                s.fill(&mut memory.lend(s), 3)?;
                 s.record(&of_b)
             })?;
             assert!(!of_b.is_complete()?);
@@ -159,21 +163,21 @@ fn a_wait_crosses_contexts() {
 #[test]
 fn dropping_a_pending_event_is_fine() {
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let mut buffer = ctx.zeros::<u32>(10)?;
         stream.scope(|s| {
             let gate = Gate::close(&stream);
-            let (event, timed) = (ctx.event()?, ctx.timed_event()?);
+            let (event, timed) = (ctx.new_event()?, ctx.new_timed_event()?);
             s.record(&event)?;
             s.record(&timed)?;
-            s.fill(&mut s.lend(&mut buffer), 4)?;
+            s.fill(&mut buffer.lend(s), 4)?;
             drop((event, timed));
             gate.open();
             Ok(())
         })?;
         assert_eq!(buffer.to_vec()?, [4; 10]);
-        assert!(ctx.event()?.close().is_ok());
-        assert!(ctx.timed_event()?.close().is_ok());
+        assert!(ctx.new_event()?.close().is_ok());
+        assert!(ctx.new_timed_event()?.close().is_ok());
         Ok(())
     });
 }
@@ -181,7 +185,11 @@ fn dropping_a_pending_event_is_fine() {
 #[test]
 fn time_passes_between_timed_events() {
     in_context(|ctx| {
-        let (stream, start, end) = (ctx.stream()?, ctx.timed_event()?, ctx.timed_event()?);
+        let (stream, start, end) = (
+            ctx.new_stream()?,
+            ctx.new_timed_event()?,
+            ctx.new_timed_event()?,
+        );
         let held = Duration::from_millis(10);
         let from = Instant::now();
         stream.scope(|s| {
@@ -210,7 +218,7 @@ fn time_passes_between_timed_events() {
 #[test]
 fn threads_share_events() {
     in_context(|ctx| {
-        let (first, ready) = (ctx.stream()?, ctx.event()?);
+        let (first, ready) = (ctx.new_stream()?, ctx.new_event()?);
         let gate = scope(|scope| {
             let gate = Gate::close(&first);
             scope.on(&first, |s| s.record(&ready))?;
@@ -218,7 +226,7 @@ fn threads_share_events() {
                 let workers: Vec<_> = (0..4)
                     .map(|_| {
                         threads.spawn(|| -> Result<bool> {
-                            let (own, done) = (ctx.stream()?, ctx.event()?);
+                            let (own, done) = (ctx.new_stream()?, ctx.new_event()?);
                             let pending = scope_on(&own, &ready, &done)?;
                             Ok(pending && done.is_complete()?)
                         })
@@ -256,7 +264,7 @@ fn scope_on<'ctx>(
 #[test]
 fn the_driver_refuses_to_record_across_contexts() {
     in_two_contexts(|a, b| {
-        let (event, stream) = (a.event()?, b.stream()?);
+        let (event, stream) = (a.new_event()?, b.new_stream()?);
         #[allow(unsafe_code)]
         // SAFETY: both are live; that they are of two contexts is what the driver is asked about.
         let code = unsafe { (a.driver().symbols().cuEventRecord)(event.as_raw(), stream.as_raw()) };
@@ -271,7 +279,7 @@ fn the_driver_refuses_to_record_across_contexts() {
 #[test]
 fn events_say_what_they_are() {
     in_context(|ctx| {
-        let (event, timed) = (ctx.event()?, ctx.timed_event()?);
+        let (event, timed) = (ctx.new_event()?, ctx.new_timed_event()?);
         let at = |raw: scoped_cuda::ffi::CUevent| format!("Event(device 0, {:p})", raw.as_ptr());
         assert_eq!(format!("{event:?}"), at(event.as_raw()));
         assert_eq!(format!("{timed:?}"), format!("Timed{}", at(timed.as_raw())));
@@ -287,13 +295,17 @@ fn events_and_streams_of_a_context_that_was_reset_say_so() {
     let machine = driver.machine().unwrap();
     let lost = Error::ContextLost { ordinal: 0 };
     let outcome = driver.with_device(0, |ctx| {
-        let (stream, start, end) = (ctx.stream()?, ctx.timed_event()?, ctx.timed_event()?);
+        let (stream, start, end) = (
+            ctx.new_stream()?,
+            ctx.new_timed_event()?,
+            ctx.new_timed_event()?,
+        );
         let finished = stream.scope(|s| {
             s.record(&start)?;
             s.record(&end)?;
             let memory = s.zeros::<u32>(8)?;
             machine.reset_primary(0);
-            assert_eq!(s.finish(memory).unwrap_err(), lost);
+            assert_eq!(memory.release(s).unwrap_err(), lost);
             Ok(())
         });
         assert_eq!(finished, Err(lost.clone()));
@@ -317,7 +329,7 @@ fn a_wait_does_not_cross_drivers() {
     first
         .with_device(0, |a| {
             second.with_device(0, |b| {
-                let (of_a, of_b, event) = (a.stream()?, b.stream()?, a.event()?);
+                let (of_a, of_b, event) = (a.new_stream()?, b.new_stream()?, a.new_event()?);
                 of_a.scope(|s| s.record(&event))?;
                 let machine = second.machine().unwrap();
                 of_b.scope(|s| {

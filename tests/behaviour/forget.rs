@@ -38,9 +38,9 @@ fn left_by(program: impl for<'ctx> FnOnce(Context<'ctx>) -> Result<()>) -> Optio
 #[test]
 fn forgetting_objects_leaks_at_most_their_memory() {
     let left = left_by(|ctx| {
-        forget(ctx.stream()?);
-        forget(ctx.event()?);
-        forget(ctx.timed_event()?);
+        forget(ctx.new_stream()?);
+        forget(ctx.new_event()?);
+        forget(ctx.new_timed_event()?);
         let module = ctx.load_ptx(PTX)?;
         forget(module.kernel::<(In<u32>, InOut<u32>, u32)>("add")?);
         forget(module);
@@ -68,24 +68,24 @@ fn forgetting_host_memory_leaks_it_until_its_context_ends() {
 #[test]
 fn forgetting_what_a_scope_gave_out_loses_neither_the_wait_nor_the_loan() {
     let left = left_by(|ctx| {
-        let (first, second) = (ctx.stream()?, ctx.stream()?);
+        let (first, second) = (ctx.new_stream()?, ctx.new_stream()?);
         let mut lent = ctx.zeros::<u32>(1 << 16)?;
         let mut rows = ctx.pitched_zeros::<u32>(Extent::new(5, 2))?;
         let mut pinned = ctx.pinned_zeros::<u32>(4)?;
         let (source, mut back) = (vec![5; 1 << 16], [0; 4]);
         scope(|scope| {
             scope.on(&first, |a| {
-                let mut memory = a.lend(&mut lent);
+                let mut memory = lent.lend(a);
                 a.write(&source, &mut memory)?;
                 let handed = scope.on(&second, |b| {
-                    let memory = b.take(a, memory)?;
+                    let memory = memory.hand_over(a, b)?;
                     b.read(&memory.slice(..4)?, &mut back)?;
                     forget(memory);
                     Ok(())
                 });
                 forget(a.zeros::<u8>(100)?); // this one is lost
-                forget(a.lend_pitched(&mut rows));
-                forget(a.lend_pinned(&mut pinned)?);
+                forget(rows.lend(a));
+                forget(pinned.lend(a));
                 forget(a);
                 handed
             })

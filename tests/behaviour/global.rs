@@ -51,7 +51,7 @@ fn variable_has_the_value_that_its_module_gives_it() {
         let mut host = [0.0; 4];
         weights.read(&mut host)?;
         assert_eq!(host, [4.0, 3.0, 2.0, 1.0]);
-        assert_eq!(weights.view().slice(1..3)?.to_vec()?, [3.0, 2.0]);
+        assert_eq!(weights.as_slice().slice(1..3)?.to_vec()?, [3.0, 2.0]);
         let mut counter = module.global::<u32>("counter", 1)?;
         assert_eq!(counter.get()?, 7);
         counter.set(8)?;
@@ -67,7 +67,7 @@ fn variable_has_the_value_that_its_module_gives_it() {
 fn kernel_reads_what_was_written_to_a_constant() {
     with_module(|ctx, module| {
         let weigh = module.kernel::<(InOut<f32>, u32)>("weigh")?;
-        let (stream, mut x) = (ctx.stream()?, ctx.filled(6, 10.0f32)?);
+        let (stream, mut x) = (ctx.new_stream()?, ctx.filled(6, 10.0f32)?);
         let mut weights = module.global::<f32>("weights", 4)?;
         for expected in [
             [10.0, 20.0, 30.0, 40.0, 10.0, 20.0],
@@ -75,13 +75,7 @@ fn kernel_reads_what_was_written_to_a_constant() {
         ] {
             stream.scope(|s| {
                 // SAFETY: `weigh` stays below 6, which x has; nobody writes the weights.
-                unsafe {
-                    s.launch(
-                        &weigh,
-                        LaunchConfig::for_elements(6),
-                        (&mut s.lend(&mut x), 6),
-                    )
-                }
+                unsafe { s.launch(&weigh, LaunchConfig::for_elements(6), (&mut x.lend(s), 6)) }
             })?;
             assert_eq!(x.to_vec()?, expected);
             weights.write(&[0.5, 0.0, -1.0, 1.0])?;
@@ -94,7 +88,7 @@ fn kernel_reads_what_was_written_to_a_constant() {
 #[test]
 fn kernel_counts_in_a_variable() {
     with_module(|ctx, module| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let mut counter = module.global::<u32>("counter", 1)?;
         count(&module, &stream, 100)?;
         assert_eq!(counter.get()?, 107);
@@ -109,7 +103,7 @@ fn kernel_counts_in_a_variable() {
 fn struct_is_one_element_or_an_array_of_its_numbers() {
     with_module(|ctx, module| {
         let tally = module.kernel::<(f64,)>("tally")?;
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         stream.scope(|s| {
             for value in [1.5, -2.0, 4.0] {
                 // SAFETY: one thread, and one after the other; nobody else uses the moments.
@@ -125,7 +119,7 @@ fn struct_is_one_element_or_an_array_of_its_numbers() {
         assert_eq!(module.global::<Moments>("moments", 1)?.get()?, expected);
         let mut moments = module.global::<f64>("moments", 3)?;
         assert_eq!(moments.to_vec()?, [3.0, 3.5, 22.25]);
-        moments.view_mut().slice_mut(1..2)?.write(&[0.0])?;
+        moments.as_mut_slice().slice_mut(1..2)?.write(&[0.0])?;
         assert_eq!(moments.to_vec()?, [3.0, 0.0, 22.25]);
         Ok(())
     });
@@ -136,12 +130,12 @@ fn struct_is_one_element_or_an_array_of_its_numbers() {
 fn variable_is_lent_to_a_stream() {
     with_module(|ctx, module| {
         let count = module.kernel::<()>("count")?;
-        let (stream, source) = (ctx.stream()?, [40u32]);
+        let (stream, source) = (ctx.new_stream()?, [40u32]);
         let mut counter = module.global::<u32>("counter", 1)?;
         let (mut copy, mut seen) = (ctx.zeros::<u32>(1)?, [0; 1]);
         stream.scope(|s| {
             let gate = Gate::close(&stream);
-            let (mut counter, mut copy) = (s.lend_view(counter.view_mut()), s.lend(&mut copy));
+            let (mut counter, mut copy) = (counter.as_mut_slice().lend(s), copy.lend(s));
             s.write(&source, &mut counter)?;
             // SAFETY: one thread; the counter is in the order of this stream.
             unsafe { s.launch(&count, ONE, ()) }?;
@@ -164,20 +158,20 @@ fn variable_is_an_argument() {
     with_module(|ctx, module| {
         let add = module.kernel::<(In<u32>, InOut<u32>, u32)>("add")?;
         let store_pair = module.kernel::<(Out<u32>, [u32; 2])>("store_pair")?;
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let (primes, mut moments) = (
             module.global::<u32>("primes", 3)?,
             module.global::<u32>("moments", 6)?,
         );
         let mut sums = ctx.filled(3, 10u32)?;
         stream.scope(|s| {
-            let (mut sums, mut moments) = (s.lend(&mut sums), s.lend_view(moments.view_mut()));
+            let (mut sums, mut moments) = (sums.lend(s), moments.as_mut_slice().lend(s));
             // SAFETY: `add` stays below 3, which both have; `primes` is not written.
             unsafe {
                 s.launch(
                     &add,
                     LaunchConfig::for_elements(3),
-                    (primes.view(), &mut sums, 3),
+                    (primes.as_slice(), &mut sums, 3),
                 )
             }?;
             // SAFETY: it stores two elements.
@@ -194,22 +188,22 @@ fn variable_is_an_argument() {
 #[test]
 fn lent_variable_is_handed_over() {
     with_module(|ctx, module| {
-        let (first, second) = (ctx.stream()?, ctx.stream()?);
+        let (first, second) = (ctx.new_stream()?, ctx.new_stream()?);
         let mut moments = module.global::<u32>("moments", 6)?;
         scope(|scope| {
             scope.on(&first, |a| {
                 scope.on(&second, |b| {
                     let gate = Gate::close(&first);
-                    let mut memory = a.lend_view(moments.view_mut());
+                    let mut memory = moments.as_mut_slice().lend(a);
                     a.fill(&mut memory, 5)?;
-                    let mut memory = b.take(a, memory)?;
+                    let mut memory = memory.hand_over(a, b)?;
                     b.fill(&mut memory.slice_mut(1..3)?, 6)?;
                     gate.open();
-                    let mut memory = b.finish(memory)?;
-                    assert_eq!(memory.view().to_vec()?, [5, 6, 6, 5, 5, 5]);
+                    let mut memory = memory.release(b)?;
+                    assert_eq!(memory.as_slice().to_vec()?, [5, 6, 6, 5, 5, 5]);
                     memory.slice_mut(5..)?.write(&[7])?;
                     for part in memory.chunks_mut(3)? {
-                        a.fill(&mut a.lend_view(part).slice_mut(..1)?, 8)?;
+                        a.fill(&mut part.lend(a).slice_mut(..1)?, 8)?;
                     }
                     Ok(())
                 })
@@ -229,19 +223,19 @@ fn transfers_read_and_write_variables() {
             module.global::<u32>("moments", 6)?,
             near.global::<u32>("moments", 6)?,
         );
-        let (sender, receiver) = (a.stream()?, b.stream()?);
+        let (sender, receiver) = (a.new_stream()?, b.new_stream()?);
         let mut buffer = b.zeros::<u32>(6)?;
         for (round, transfer) in [(1, a.transfer_to(b)?), (2, Transfer::staged(a, b)?)] {
             there.write(&[round, 2, 3, 4, 5, 6])?;
-            transfer.copy(&there.view(), &mut buffer)?;
+            transfer.copy(&there.as_slice(), &mut buffer)?;
             assert_eq!(buffer.to_vec()?, [round, 2, 3, 4, 5, 6]);
-            transfer.copy(&there.view(), &mut here.view_mut())?;
+            transfer.copy(&there.as_slice(), &mut here.as_mut_slice())?;
             assert_eq!(here.to_vec()?, [round, 2, 3, 4, 5, 6]);
             scope(|scope| {
                 scope.on(&sender, |a| {
                     scope.on(&receiver, |b| {
                         let (mut there, mut here) =
-                            (a.lend_view(there.view_mut()), b.lend_view(here.view_mut()));
+                            (there.as_mut_slice().lend(a), here.as_mut_slice().lend(b));
                         a.fill(&mut there, 10 * round)?;
                         transfer.enqueue(a, &there, b, &mut here)
                     })
@@ -250,7 +244,7 @@ fn transfers_read_and_write_variables() {
             assert_eq!(here.to_vec()?, [10 * round; 6]);
         }
         b.transfer_to(a)?
-            .copy(&b.filled(6, 9u32)?, &mut there.view_mut())?;
+            .copy(&b.filled(6, 9u32)?, &mut there.as_mut_slice())?;
         assert_eq!(there.to_vec()?, [9; 6]);
         Ok(())
     });
@@ -379,7 +373,7 @@ fn threads_share_out_the_variables() {
 #[test]
 fn each_loaded_module_has_its_own() {
     with_module(|ctx, first| {
-        let (second, stream) = (ctx.load_ptx(PTX)?, ctx.stream()?);
+        let (second, stream) = (ctx.load_ptx(PTX)?, ctx.new_stream()?);
         let mut counters = [
             first.global::<u32>("counter", 1)?,
             second.global("counter", 1)?,
@@ -400,10 +394,10 @@ fn variable_keeps_its_module_loaded() {
         let mut weights = module.global::<f32>("weights", 4)?;
         drop(module);
         weights.write(&[3.0; 4])?;
-        let (stream, mut x) = (ctx.stream()?, ctx.upload(&[2.0f32])?);
+        let (stream, mut x) = (ctx.new_stream()?, ctx.upload(&[2.0f32])?);
         stream.scope(|s| {
             // SAFETY: one element; nobody writes the weights.
-            unsafe { s.launch(&weigh, ONE, (&mut s.lend(&mut x), 1)) }
+            unsafe { s.launch(&weigh, ONE, (&mut x.lend(s), 1)) }
         })?;
         drop(weigh);
         assert_eq!((x.to_vec()?, weights.to_vec()?), (vec![6.0], vec![3.0; 4]));
@@ -423,7 +417,7 @@ fn variable_is_of_its_own_device() {
         assert_eq!(crate::common::current(b.driver()), b.as_raw());
         let mut counter = module.global::<u32>("counter", 1)?;
         counter.set(9)?;
-        count(&module, &a.stream()?, 3)?;
+        count(&module, &a.new_stream()?, 3)?;
         assert_eq!(counter.get()?, 12);
         Ok(())
     });
@@ -477,8 +471,8 @@ fn driver_is_asked_for_the_variable_and_its_bytes_only() {
             let machine = driver.machine().unwrap();
             machine.clear_trace();
             let mut weights = module.global::<[f32; 2]>("weights", 2)?;
-            assert_eq!(weights.view().slice(2..)?.to_vec()?, [[0.0; 2]; 0]);
-            weights.view_mut().slice_mut(..0)?.write(&[])?;
+            assert_eq!(weights.as_slice().slice(2..)?.to_vec()?, [[0.0; 2]; 0]);
+            weights.as_mut_slice().slice_mut(..0)?.write(&[])?;
             drop(weights);
             assert_eq!(
                 module.global::<u32>("\0", 1).unwrap_err(),
@@ -539,7 +533,7 @@ fn simulated_kernel_that_uses_a_variable_wrongly_faults() {
         let machine = driver.machine().unwrap();
         machine.kernel("count", body);
         let error = driver
-            .with_device(0, |ctx| count(&ctx.load_ptx(PTX)?, &ctx.stream()?, 1))
+            .with_device(0, |ctx| count(&ctx.load_ptx(PTX)?, &ctx.new_stream()?, 1))
             .unwrap_err();
         assert!(error.driver_error().unwrap().code().is_sticky());
         assert!(

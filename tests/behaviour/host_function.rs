@@ -27,7 +27,7 @@ fn counted() -> (Counted, Arc<AtomicUsize>) {
 #[test]
 fn host_functions_run_in_the_order_of_their_stream() {
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let order = Arc::new(Mutex::new(Vec::new()));
         stream.scope(|s| {
             for i in 0..10 {
@@ -44,12 +44,12 @@ fn host_functions_run_in_the_order_of_their_stream() {
 #[test]
 fn a_host_function_waits_for_earlier_work_and_holds_up_later_work() {
     in_context(|ctx| {
-        let (stream, mut buffer) = (ctx.stream()?, ctx.zeros::<u32>(1000)?);
+        let (stream, mut buffer) = (ctx.new_stream()?, ctx.zeros::<u32>(1000)?);
         let (report, reported) = mpsc::channel();
         let (resume, resumed) = mpsc::channel::<()>();
         let mut back = vec![0; 1000];
         stream.scope(|s| {
-            let mut lent = s.lend(&mut buffer);
+            let mut lent = buffer.lend(s);
             let gate = Gate::close(&stream);
             s.host(move || {
                 report.send(()).unwrap();
@@ -75,7 +75,7 @@ fn a_host_function_waits_for_earlier_work_and_holds_up_later_work() {
 #[test]
 fn captures_are_dropped_once_before_the_scope_returns() {
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let (value, drops) = counted();
         stream.scope(|s| s.host(move || drop(value)))?;
         assert_eq!(drops.load(Ordering::SeqCst), 1);
@@ -97,11 +97,11 @@ fn captures_are_dropped_once_before_the_scope_returns() {
 #[test]
 fn a_panic_is_the_error_of_the_scope_that_waits() {
     in_context(|ctx| {
-        let (stream, mut buffer) = (ctx.stream()?, ctx.zeros::<u32>(4)?);
+        let (stream, mut buffer) = (ctx.new_stream()?, ctx.zeros::<u32>(4)?);
         let error = stream
             .scope(|s| {
                 s.host(|| panic!("number {}", 1))?;
-                s.fill(&mut s.lend(&mut buffer), 3)
+                s.fill(&mut buffer.lend(s), 3)
             })
             .unwrap_err();
         let message = "number 1".to_owned();
@@ -129,7 +129,7 @@ fn a_panic_in_the_drop_of_a_panic_goes_nowhere() {
         }
     }
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let result = stream.scope(|s| s.host(|| std::panic::panic_any(Bomb)));
         let message = "(not text)".to_owned();
         assert_eq!(result, Err(Error::CallbackPanicked { message }));
@@ -140,7 +140,7 @@ fn a_panic_in_the_drop_of_a_panic_goes_nowhere() {
 #[test]
 fn the_earliest_error_is_reported_and_the_others_are_kept() {
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let panicked = |text: &str| Error::CallbackPanicked {
             message: text.to_owned(),
         };
@@ -177,7 +177,7 @@ fn the_earliest_error_is_reported_and_the_others_are_kept() {
 #[test]
 fn a_panic_belongs_to_the_scope_that_enqueued_the_function() {
     in_context(|ctx| {
-        let stream = &ctx.stream()?;
+        let stream = &ctx.new_stream()?;
         let (enqueued, is_enqueued) = mpsc::channel();
         let (ended, has_ended) = mpsc::channel::<()>();
         std::thread::scope(|threads| {
@@ -203,7 +203,7 @@ fn a_panic_belongs_to_the_scope_that_enqueued_the_function() {
 #[test]
 fn a_scope_over_two_contexts_is_told_of_both() {
     in_two_contexts(|a, b| {
-        let (first, second) = (a.stream()?, b.stream()?);
+        let (first, second) = (a.new_stream()?, b.new_stream()?);
         let result = scope(|scope| {
             scope.on(&first, |s| s.host(|| ()))?;
             scope.on(&second, |s| s.host(|| panic!("of the second")))
@@ -218,7 +218,7 @@ fn a_scope_over_two_contexts_is_told_of_both() {
 #[test]
 fn a_host_function_may_not_ask_for_anything() {
     in_context(|ctx| {
-        let (driver, device, stream) = (ctx.driver(), ctx.device(), ctx.stream()?);
+        let (driver, device, stream) = (ctx.driver(), ctx.device(), ctx.new_stream()?);
         let (send, receive) = mpsc::channel();
         let calls = Arc::new(AtomicUsize::new(0));
         let counter = Arc::clone(&calls);
@@ -240,7 +240,7 @@ fn a_host_function_may_not_ask_for_anything() {
                     device.name().map(drop),
                     device.uuid().map(drop),
                     device.compute_capability().map(drop),
-                    device.total_memory().map(drop),
+                    device.total_memory_bytes().map(drop),
                     device.pci_bus_id().map(drop),
                     device.attribute(scoped_cuda::Attribute::WarpSize).map(drop),
                     device.can_access(device).map(drop),
@@ -263,7 +263,7 @@ fn a_host_function_may_not_ask_for_anything() {
 fn a_failed_enqueue_drops_the_captures() {
     on(simulated(Simulation::default()), |driver| {
         driver.with_device(0, |ctx| {
-            let stream = ctx.stream()?;
+            let stream = ctx.new_stream()?;
             let (value, drops) = counted();
             let result = stream.scope(|s| {
                 ctx.driver()
@@ -292,7 +292,7 @@ fn a_fault_drops_the_captures_of_pending_functions() {
     let (second, second_drops) = counted();
     let called = Arc::new(AtomicUsize::new(0));
     let result = driver.with_device(0, |ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let result = stream.scope(|s| {
             let gate = Gate::close(&stream);
             for value in [first, second] {
@@ -323,7 +323,7 @@ fn a_running_function_is_waited_for_after_a_fault() {
     let driver = simulated(Simulation::default());
     let (value, drops) = counted();
     let result = driver.with_device(0, |ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let (report, reported) = mpsc::channel();
         let result = stream.scope(|s| {
             s.host(move || {

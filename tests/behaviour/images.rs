@@ -15,9 +15,9 @@ use std::{env, fs, process};
 fn assert_scales(module: &Module<'_>) -> Result<()> {
     let ctx = module.context();
     let scale = module.kernel::<(InOut<f32>, u32, f32)>("scale")?;
-    let (stream, mut x) = (ctx.stream()?, ctx.upload(&[1.0f32, 2.0])?);
+    let (stream, mut x) = (ctx.new_stream()?, ctx.upload(&[1.0f32, 2.0])?);
     stream.scope(|s| {
-        let mut x = s.lend(&mut x);
+        let mut x = x.lend(s);
         // SAFETY: two elements.
         unsafe { s.launch(&scale, LaunchConfig::for_elements(2), (&mut x, 2, 3.0)) }
     })?;

@@ -16,14 +16,13 @@ fn kernel_gets_its_arguments() {
         let add = module.kernel::<(In<u32>, InOut<u32>, u32)>("add")?;
         let store_pair = module.kernel::<(Out<u32>, [u32; 2])>("store_pair")?;
         let nothing = module.kernel::<()>("nothing")?;
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let mut floats = ctx.upload(&[1.0f32, 2.0, 3.0, 4.0])?;
         let x = ctx.upload(&[1u32, 2, 3])?;
         let mut y = ctx.upload(&[10u32, 20, 30])?;
         let mut pair = ctx.zeros::<u32>(2)?;
         stream.scope(|s| {
-            let (mut floats, mut y, mut pair) =
-                (s.lend(&mut floats), s.lend(&mut y), s.lend(&mut pair));
+            let (mut floats, mut y, mut pair) = (floats.lend(s), y.lend(s), pair.lend(s));
             // SAFETY: each kernel stays below the number of elements that it is told, which is what its memory has.
             unsafe {
                 s.launch(
@@ -69,12 +68,12 @@ fn view_is_passed_at_its_offset() {
         let add = ctx
             .load_ptx(PTX)?
             .kernel::<(In<u32>, InOut<u32>, u32)>("add")?;
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let x = ctx.upload(&[1u32, 2, 3, 4])?;
         let mut y = ctx.zeros::<u32>(4)?;
         let view = x.slice(2..)?;
         stream.scope(|s| {
-            let mut y = s.lend(&mut y);
+            let mut y = y.lend(s);
             let mut part = y.slice_mut(1..3)?;
             // SAFETY: `add` stays below n, which is what both views have.
             unsafe { s.launch(&add, LaunchConfig::for_elements(2), (view, &mut part, 2)) }
@@ -91,14 +90,14 @@ fn kernel_keeps_its_module_loaded() {
         let module = ctx.load_ptx(PTX)?;
         let scale = module.kernel::<(InOut<f32>, u32, f32)>("scale")?;
         drop(module);
-        let (stream, mut x) = (ctx.stream()?, ctx.upload(&[1.0f32])?);
+        let (stream, mut x) = (ctx.new_stream()?, ctx.upload(&[1.0f32])?);
         stream.scope(|s| {
             // SAFETY: one element.
             unsafe {
                 s.launch(
                     &scale,
                     LaunchConfig::for_elements(1),
-                    (&mut s.lend(&mut x), 1, 3.0),
+                    (&mut x.lend(s), 1, 3.0),
                 )
             }
         })?;
@@ -112,7 +111,7 @@ fn kernel_keeps_its_module_loaded() {
 fn launch_does_not_depend_on_the_current_context() {
     in_two_contexts(|a, b| {
         let scale = a.load_ptx(PTX)?.kernel::<(InOut<f32>, u32, f32)>("scale")?;
-        let (stream, mut x) = (a.stream()?, a.upload(&[1.0f32])?);
+        let (stream, mut x) = (a.new_stream()?, a.upload(&[1.0f32])?);
         assert_eq!(crate::common::current(b.driver()), b.as_raw());
         stream.scope(|s| {
             // SAFETY: one element.
@@ -120,7 +119,7 @@ fn launch_does_not_depend_on_the_current_context() {
                 s.launch(
                     &scale,
                     LaunchConfig::for_elements(1),
-                    (&mut s.lend(&mut x), 1, 5.0),
+                    (&mut x.lend(s), 1, 5.0),
                 )
             }
         })?;
@@ -267,14 +266,14 @@ fn driver_without_parameter_info_loads_and_launches() {
             );
             // Nothing is compared, as documented: the parameter list is then a promise of the launch.
             let scale = module.kernel::<(InOut<f32>, u32, f32)>("scale")?;
-            let (stream, mut x) = (ctx.stream()?, ctx.upload(&[1.0f32])?);
+            let (stream, mut x) = (ctx.new_stream()?, ctx.upload(&[1.0f32])?);
             stream.scope(|s| {
                 // SAFETY: one element.
                 unsafe {
                     s.launch(
                         &scale,
                         LaunchConfig::for_elements(1),
-                        (&mut s.lend(&mut x), 1, 4.0),
+                        (&mut x.lend(s), 1, 4.0),
                     )
                 }
             })?;
@@ -347,7 +346,7 @@ fn error_of_the_jit_comes_with_its_log() {
 fn shapes_beyond_the_limits_are_refused() {
     in_context(|ctx| {
         let nothing = ctx.load_ptx(PTX)?.kernel::<()>("nothing")?;
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let refused = |config| {
             // SAFETY: the kernel does nothing.
             match stream.scope(|s| unsafe { s.launch(&nothing, config, ()) }) {
@@ -397,7 +396,7 @@ fn shapes_beyond_the_limits_are_refused() {
 fn largest_shapes_are_accepted() {
     in_context(|ctx| {
         let nothing = ctx.load_ptx(PTX)?.kernel::<()>("nothing")?;
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let shapes = [
             ([1, 65_535, 1], [1, 1, 1]),
             ([1, 1, 65_535], [1024, 1, 1]),
@@ -421,7 +420,7 @@ fn no_elements_is_no_launch() {
         let add = ctx
             .load_ptx(PTX)?
             .kernel::<(In<u32>, InOut<u32>, u32)>("add")?;
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let x = ctx.zeros::<u32>(0)?;
         let mut y = ctx.zeros::<u32>(0)?;
         let launches = || {
@@ -434,13 +433,7 @@ fn no_elements_is_no_launch() {
         };
         stream.scope(|s| {
             // SAFETY: no thread runs.
-            unsafe {
-                s.launch(
-                    &add,
-                    LaunchConfig::for_elements(0),
-                    (&x, &mut s.lend(&mut y), 0),
-                )
-            }
+            unsafe { s.launch(&add, LaunchConfig::for_elements(0), (&x, &mut y.lend(s), 0)) }
         })?;
         assert_eq!(launches(), if real() { None } else { Some(0) });
         Ok(())

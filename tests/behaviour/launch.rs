@@ -16,12 +16,12 @@ fn shared_memory_above_48_kib_is_opted_into() {
     in_context(|ctx| {
         let module = ctx.load_ptx(PTX)?;
         let kernel = module.kernel::<(SharedBytes, Out<u32>)>("shared_bytes")?;
-        let (stream, mut out) = (ctx.stream()?, ctx.zeros::<u32>(2)?);
+        let (stream, mut out) = (ctx.new_stream()?, ctx.zeros::<u32>(2)?);
         let config = LaunchConfig::new([1; 3], [1; 3]).dynamic_shared_bytes(100_000);
         let mut launch = |config| {
             stream.scope(|s| {
                 // SAFETY: it writes two elements, and the last word of its shared memory.
-                unsafe { s.launch(&kernel, config, (SharedBytes, &mut s.lend(&mut out))) }
+                unsafe { s.launch(&kernel, config, (SharedBytes, &mut out.lend(s))) }
             })?;
             out.to_vec()
         };
@@ -134,10 +134,10 @@ fn attributes_are_told_and_asked() {
 /// Launches `meet`, in which each block waits for all others.
 fn meet(ctx: Context<'_>, config: LaunchConfig, blocks: u32) -> Result<Vec<u32>> {
     let meet = ctx.load_ptx(PTX)?.kernel::<(Out<u32>, Out<u32>)>("meet")?;
-    let (stream, mut arrived) = (ctx.stream()?, ctx.zeros::<u32>(1)?);
+    let (stream, mut arrived) = (ctx.new_stream()?, ctx.zeros::<u32>(1)?);
     let mut seen = ctx.zeros::<u32>(blocks as usize)?;
     stream.scope(|s| {
-        let (mut arrived, mut seen) = (s.lend(&mut arrived), s.lend(&mut seen));
+        let (mut arrived, mut seen) = (arrived.lend(s), seen.lend(s));
         // SAFETY: cooperative; it counts in one element, and writes one for each block.
         unsafe { s.launch(&meet, config, (&mut arrived, &mut seen)) }
     })?;
@@ -180,10 +180,10 @@ fn clusters(ctx: Context<'_>, config: LaunchConfig, allow_large: bool) -> Result
         kernel.allow_large_clusters(true)?;
     }
     let blocks = config.grid()[0] as usize;
-    let (stream, mut out) = (ctx.stream()?, ctx.zeros::<u32>(blocks)?);
+    let (stream, mut out) = (ctx.new_stream()?, ctx.zeros::<u32>(blocks)?);
     stream.scope(|s| {
         // SAFETY: it writes an element for each block along x.
-        unsafe { s.launch(&kernel, config, (&mut s.lend(&mut out),)) }
+        unsafe { s.launch(&kernel, config, (&mut out.lend(s),)) }
     })?;
     let seen = out.to_vec()?;
     assert!(seen.iter().all(|of| *of == seen[0]), "{seen:?}");
@@ -304,10 +304,14 @@ fn launch_that_overlaps_the_one_ahead_waits_for_it_inside() {
         let module = ctx.load_ptx(PTX)?;
         let write = module.kernel::<(Out<u32>, u32, u32)>("write_late")?;
         let copy = module.kernel::<(In<u32>, Out<u32>, u32)>("copy_after_wait")?;
-        let (stream, mut x, mut y) = (ctx.stream()?, ctx.zeros::<u32>(64)?, ctx.zeros::<u32>(64)?);
+        let (stream, mut x, mut y) = (
+            ctx.new_stream()?,
+            ctx.zeros::<u32>(64)?,
+            ctx.zeros::<u32>(64)?,
+        );
         let shape = LaunchConfig::new([1; 3], [64, 1, 1]);
         stream.scope(|s| {
-            let (mut x, mut y) = (s.lend(&mut x), s.lend(&mut y));
+            let (mut x, mut y) = (x.lend(s), y.lend(s));
             // SAFETY: it writes n elements, which x has.
             unsafe { s.launch(&write, shape, (&mut x, 64, 7)) }?;
             // SAFETY: it copies n elements, which both have, after it has waited for the launch before it.
@@ -326,9 +330,9 @@ fn plain_launch_is_one_driver_call() {
         let machine = driver.machine().unwrap();
         driver.with_device(0, |ctx| {
             let kernel = ctx.load_ptx(PTX)?.kernel::<(Out<u32>,)>("clusters")?;
-            let (stream, mut out) = (ctx.stream()?, ctx.zeros::<u32>(4)?);
+            let (stream, mut out) = (ctx.new_stream()?, ctx.zeros::<u32>(4)?);
             stream.scope(|s| {
-                let mut out = s.lend(&mut out);
+                let mut out = out.lend(s);
                 machine.clear_trace();
                 let config = LaunchConfig::new([4, 1, 1], [32, 1, 1]).dynamic_shared_bytes(64);
                 // SAFETY: it writes an element for each block along x.

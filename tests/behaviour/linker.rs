@@ -120,11 +120,12 @@ fn variable_of_another_text_is_linked() {
         step.set(10)?;
         let kernel = module.kernel::<(Out<u32>,)>("read_step")?;
         // SAFETY: it reads `step`, and writes one element.
-        let kernel =
-            unsafe { kernel.safe_when_reading(step, [("to has an element", |_, (to,)| to > 0)]) };
-        let (stream, mut to) = (ctx.stream()?, ctx.zeros::<u32>(1)?);
+        let kernel = unsafe {
+            kernel.assert_safe_when_reading(step, [("to has an element", |_, (to,)| to > 0)])
+        };
+        let (stream, mut to) = (ctx.new_stream()?, ctx.zeros::<u32>(1)?);
         let one = LaunchConfig::new([1; 3], [1; 3]);
-        stream.scope(|s| kernel.launch(s, one, (&mut s.lend(&mut to),)))?;
+        stream.scope(|s| kernel.launch(s, one, (&mut to.lend(s),)))?;
         assert_eq!(to.to_vec()?, [10]);
         Ok(())
     });

@@ -4,7 +4,7 @@
 
 use crate::common::{Gate, PTX, in_context, in_two_contexts, is_busy, on, on_driver, simulated};
 use scoped_cuda::sim::Simulation;
-use scoped_cuda::{Advice, Error, In, InOut, LaunchConfig, Side};
+use scoped_cuda::{Error, In, InOut, LaunchConfig, MemoryAdvice, MemoryLocation};
 use std::mem;
 
 #[test]
@@ -12,7 +12,7 @@ fn host_and_device_take_turns() {
     in_context(|ctx| {
         let module = ctx.load_ptx(PTX)?;
         let add = module.kernel::<(In<u32>, InOut<u32>, u32)>("add")?;
-        let (stream, len) = (ctx.stream()?, 10_000);
+        let (stream, len) = (ctx.new_stream()?, 10_000);
         let x = ctx.managed_from(&vec![2u32; len])?;
         let mut y = ctx.managed_zeros::<u32>(len)?;
         assert!(y.as_slice()?.iter().all(|&y| y == 0), "zeroed");
@@ -23,7 +23,7 @@ fn host_and_device_take_turns() {
         for round in 1..=3 {
             y.as_mut_slice()?[0] += 100;
             stream.scope(|s| {
-                let mut y = s.lend_managed(&mut y);
+                let mut y = y.lend(s);
                 let config = LaunchConfig::for_elements(len);
                 // SAFETY: `add` stays below `len`, which both have.
                 unsafe { s.launch(&add, config, (&x, &mut y, len as u32)) }?;
@@ -45,10 +45,10 @@ fn host_and_device_take_turns() {
 #[test]
 fn the_scope_waits_before_the_host_touches_it() {
     in_context(|ctx| {
-        let (stream, mut managed) = (ctx.stream()?, ctx.managed_zeros::<u8>(1000)?);
+        let (stream, mut managed) = (ctx.new_stream()?, ctx.managed_zeros::<u8>(1000)?);
         stream.scope(|s| {
             let gate = Gate::close(s.stream());
-            let mut lent = s.lend_managed(&mut managed);
+            let mut lent = managed.lend(s);
             s.fill(&mut lent, 9)?;
             assert!(is_busy(s.stream()));
             gate.open();
@@ -79,23 +79,23 @@ fn a_device_without_concurrent_access_has_no_managed_memory() {
 #[test]
 fn it_is_memory_of_the_device_in_every_copy() {
     in_two_contexts(|ctx, other| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let mut managed = ctx.managed_from(&[1u16, 2, 3])?;
         let mut buffer = ctx.zeros::<u16>(3)?;
-        buffer.copy_from(&managed.view())?;
-        managed.view_mut().slice_mut(1..)?.write(&[8, 9])?;
-        assert_eq!(managed.view().to_vec()?, [1, 8, 9]);
-        stream.scope(|s| s.copy(&buffer, &mut s.lend_managed(&mut managed)))?;
+        buffer.copy_from(&managed.device_view())?;
+        managed.device_view_mut().slice_mut(1..)?.write(&[8, 9])?;
+        assert_eq!(managed.device_view().to_vec()?, [1, 8, 9]);
+        stream.scope(|s| s.copy(&buffer, &mut managed.lend(s)))?;
         assert_eq!(managed.as_slice()?, [1, 2, 3]);
         let mut there = other.zeros::<u16>(3)?;
         let transfer = ctx.transfer_to(other)?;
-        transfer.copy(&managed.view(), &mut there)?; // the other context is current
+        transfer.copy(&managed.device_view(), &mut there)?; // the other context is current
         assert_eq!(there.to_vec()?, [1, 2, 3]);
         there.write(&[0; 3])?;
         // And none.
         std::thread::scope(|threads| {
             let there = &mut there;
-            let (source, buffer) = (managed.view(), &mut buffer);
+            let (source, buffer) = (managed.device_view(), &mut buffer);
             let worker = threads.spawn(move || {
                 transfer.copy(&source, there)?;
                 buffer.copy_from(&source)
@@ -104,7 +104,7 @@ fn it_is_memory_of_the_device_in_every_copy() {
         })?;
         assert_eq!(there.to_vec()?, [1, 2, 3]);
         stream.scope(|s| {
-            let mut buffer = s.lend(&mut buffer);
+            let mut buffer = buffer.lend(s);
             s.write(managed.as_slice()?, &mut buffer)
         })?;
         Ok(())
@@ -114,29 +114,29 @@ fn it_is_memory_of_the_device_in_every_copy() {
 #[test]
 fn prefetches_and_advice_change_no_value() {
     in_context(|ctx| {
-        let (stream, mut managed) = (ctx.stream()?, ctx.managed_from(&[4u32; 100_000])?);
-        for side in [Side::Device, Side::Host] {
+        let (stream, mut managed) = (ctx.new_stream()?, ctx.managed_from(&[4u32; 100_000])?);
+        for side in [MemoryLocation::Device, MemoryLocation::Host] {
             for advice in [
-                Advice::ReadMostly(true),
-                Advice::ReadMostly(false),
-                Advice::PreferredLocation(Some(side)),
-                Advice::PreferredLocation(None),
-                Advice::AccessedBy(side),
-                Advice::NotAccessedBy(side),
+                MemoryAdvice::ReadMostly(true),
+                MemoryAdvice::ReadMostly(false),
+                MemoryAdvice::PreferredLocation(Some(side)),
+                MemoryAdvice::PreferredLocation(None),
+                MemoryAdvice::AccessedBy(side),
+                MemoryAdvice::NotAccessedBy(side),
             ] {
                 managed.advise(advice)?;
             }
             managed.prefetch(side)?;
             assert!(managed.as_slice()?.iter().all(|&x| x == 4));
             stream.scope(|s| {
-                s.prefetch(managed.view().slice(10..20)?, side)?;
+                s.prefetch(managed.device_view().slice(10..20)?, side)?;
                 Ok(())
             })?;
             stream.scope(|s| {
-                let mut lent = s.lend_managed(&mut managed);
+                let mut lent = managed.lend(s);
                 s.prefetch(&lent, side)?;
                 s.fill(&mut lent, 4)?;
-                s.prefetch(&lent, Side::Host)
+                s.prefetch(&lent, MemoryLocation::Host)
             })?;
         }
         assert_eq!(managed.as_slice()?, vec![4; 100_000]);
@@ -151,8 +151,8 @@ fn empty_memory_makes_no_driver_call() {
         let before = calls();
         let mut none = ctx.managed_zeros::<u64>(0)?;
         assert!(none.as_slice()?.is_empty() && none.as_mut_slice()?.is_empty());
-        none.prefetch(Side::Device)?;
-        none.advise(Advice::ReadMostly(true))?;
+        none.prefetch(MemoryLocation::Device)?;
+        none.advise(MemoryAdvice::ReadMostly(true))?;
         none.close().map_err(|(_, error)| error)?;
         drop(ctx.managed_from::<u8>(&[])?);
         assert_eq!(calls(), before);
@@ -180,7 +180,7 @@ fn a_lost_context_is_told() {
         let lost = Error::ContextLost { ordinal: 0 };
         assert_eq!(managed.as_slice().unwrap_err(), lost);
         assert_eq!(managed.as_mut_slice().unwrap_err(), lost);
-        assert_eq!(managed.advise(Advice::ReadMostly(true)), Err(lost));
+        assert_eq!(managed.advise(MemoryAdvice::ReadMostly(true)), Err(lost));
         Ok(())
     });
     drop(result);
@@ -207,9 +207,9 @@ fn a_driver_without_prefetches_says_so() {
         driver.with_device(0, |ctx| {
             let managed = ctx.managed_zeros::<u8>(4)?;
             let missing = |error| matches!(error, Error::SymbolMissing { .. });
-            assert!(missing(managed.prefetch(Side::Host).unwrap_err()));
+            assert!(missing(managed.prefetch(MemoryLocation::Host).unwrap_err()));
             assert!(missing(
-                managed.advise(Advice::ReadMostly(true)).unwrap_err()
+                managed.advise(MemoryAdvice::ReadMostly(true)).unwrap_err()
             ));
             Ok(())
         })

@@ -37,7 +37,7 @@ fn zeros_are_zero_and_filled_is_full() {
 #[test]
 fn empty_memory_is_ordinary() {
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let mut empty = ctx.upload::<f32>(&[])?;
         assert_eq!((empty.len(), empty.as_raw()), (0, 0));
         empty.write(&[])?;
@@ -48,7 +48,7 @@ fn empty_memory_is_ordinary() {
         assert_eq!(ctx.uninit::<u8>(0)?.len(), 0);
         let mut host = [];
         stream.scope(|s| {
-            let mut lent = s.lend(&mut other);
+            let mut lent = other.lend(s);
             s.fill(&mut lent, 1.0)?;
             s.write(&[], &mut lent)?;
             s.copy(&empty, &mut lent)?;
@@ -85,7 +85,7 @@ fn huge_lengths_are_refused() {
                 element_bytes: 3
             }
         );
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let error = stream.scope(|s| s.zeros::<u32>(len).map(drop)).unwrap_err();
         assert_eq!(
             error,
@@ -117,7 +117,7 @@ fn more_than_the_device_has_is_out_of_memory() {
             (told, source.call(), source.name()),
             (asked, "cuMemAllocFromPoolAsync", "CUDA_ERROR_OUT_OF_MEMORY")
         );
-        assert!(free > 0 && free <= ctx.device().total_memory()?);
+        assert!(free > 0 && free <= ctx.device().total_memory_bytes()?);
         let text = error.to_string();
         assert!(
             text.starts_with(&format!(
@@ -151,10 +151,10 @@ fn lengths_have_to_agree() {
         let longer = ctx.zeros::<u8>(4)?;
         assert_eq!(buffer.copy_from(&longer), mismatch(4, 3));
         assert_eq!(buffer.to_vec()?, [1, 2, 3], "nothing was written");
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let (host, mut back) = ([0u8; 4], [0u8; 2]);
         stream.scope(|s| {
-            let mut lent = s.lend(&mut buffer);
+            let mut lent = buffer.lend(s);
             assert_eq!(s.write(&host, &mut lent), mismatch(4, 3));
             assert_eq!(s.copy(&longer, &mut lent), mismatch(4, 3));
             assert_eq!(s.read(&lent, &mut back), mismatch(3, 2));
@@ -172,8 +172,9 @@ fn views_are_parts() {
         assert_eq!(buffer.slice(2..4)?.to_vec()?, [2, 3]);
         assert_eq!(buffer.slice(1..)?.slice(..2)?.to_vec()?, [1, 2]);
         buffer.slice_mut(4..)?.write(&[40, 50])?;
-        let (mut head, mut tail) = buffer.view_mut().split_at_mut(3)?;
-        tail.slice_mut(0..1)?.copy_from(&head.view().slice(1..2)?)?;
+        let (mut head, mut tail) = buffer.as_mut_slice().split_at_mut(3)?;
+        tail.slice_mut(0..1)?
+            .copy_from(&head.as_slice().slice(1..2)?)?;
         head.write(&[7, 8, 9])?;
         assert_eq!(buffer.to_vec()?, [7, 8, 9, 1, 40, 50]);
         assert_eq!(
@@ -193,7 +194,7 @@ fn views_are_parts() {
             }
         );
         assert_eq!(
-            buffer.view_mut().split_at_mut(7).unwrap_err(),
+            buffer.as_mut_slice().split_at_mut(7).unwrap_err(),
             Error::OutOfRange {
                 start: 7,
                 end: 6,
@@ -221,14 +222,14 @@ fn buffers_are_copied_on_the_device() {
 #[test]
 fn upload_is_complete_for_every_stream() {
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         // 1 MiB: the size at which the driver's own synchronous copy was stale every time.
         let mut host = vec![0u32; 1 << 18];
         let (mut buffer, mut copy) = (ctx.zeros::<u32>(host.len())?, ctx.zeros::<u32>(host.len())?);
         for round in 1..20 {
             host.fill(round);
             buffer.write(&host)?;
-            stream.scope(|s| s.copy(&buffer, &mut s.lend(&mut copy)))?;
+            stream.scope(|s| s.copy(&buffer, &mut copy.lend(s)))?;
             assert_eq!(copy.to_vec()?, host, "round {round}");
         }
         Ok(())
@@ -242,7 +243,7 @@ fn close_frees() {
         let buffer = ctx.zeros::<u8>(1 << 20)?;
         assert!(buffer.close().is_ok());
         assert!(ctx.zeros::<u8>(0)?.close().is_ok());
-        assert!(ctx.stream()?.close().is_ok());
+        assert!(ctx.new_stream()?.close().is_ok());
         Ok(())
     });
 }
@@ -334,7 +335,7 @@ fn a_limit_refuses_what_would_be_more() {
 fn a_limit_counts_memory_of_scopes_and_of_all_threads() {
     in_context(|ctx| {
         ctx.limit_memory(Some(4096));
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         stream.scope(|s| {
             let memory = s.zeros::<u8>(4000)?;
             let error = s.uninit::<u8>(97).unwrap_err();
@@ -418,7 +419,7 @@ fn usage_says_what_the_pool_holds() {
 fn chunks_are_all_of_it_and_do_not_overlap() {
     in_context(|ctx| {
         let mut buffer = ctx.zeros::<u16>(10)?;
-        let mut chunks = buffer.view_mut().chunks_mut(4)?;
+        let mut chunks = buffer.as_mut_slice().chunks_mut(4)?;
         assert_eq!(chunks.len(), 3);
         let mut parts = Vec::new();
         while let Some(chunk) = chunks.next() {
@@ -435,12 +436,12 @@ fn chunks_are_all_of_it_and_do_not_overlap() {
             part.write(&vec![i as u16 + 1; part.len()])?;
         }
         assert_eq!(buffer.to_vec()?, [1, 1, 1, 1, 2, 2, 2, 2, 3, 3]);
-        assert_eq!(buffer.view_mut().chunks_mut(usize::MAX)?.count(), 1);
+        assert_eq!(buffer.as_mut_slice().chunks_mut(usize::MAX)?.count(), 1);
         assert_eq!(
-            buffer.view_mut().chunks_mut(0).unwrap_err(),
+            buffer.as_mut_slice().chunks_mut(0).unwrap_err(),
             Error::EmptyChunks
         );
-        assert_eq!(ctx.zeros::<u8>(0)?.view_mut().chunks_mut(3)?.count(), 0);
+        assert_eq!(ctx.zeros::<u8>(0)?.as_mut_slice().chunks_mut(3)?.count(), 0);
         Ok(())
     });
 }

@@ -5,7 +5,7 @@
 use crate::common::{Gate, in_context, is_busy, on, real, simulated};
 use scoped_cuda::ffi::CUresult;
 use scoped_cuda::sim::Simulation;
-use scoped_cuda::{Buffer, Context, Error, LaunchConfig, Pending, PinnedBuffer, Result, Stream};
+use scoped_cuda::{Buffer, Context, Error, LaunchConfig, OwnedCopy, PinnedBuffer, Result, Stream};
 use std::future::Future;
 use std::mem;
 use std::pin::Pin;
@@ -34,7 +34,7 @@ fn sides(ctx: Context<'_>, seed: u32) -> Result<Sides<'_>> {
 }
 
 /// Behind a gate this allocates nothing: the driver might wait for it.
-fn begin<'ctx>(stream: &Stream<'ctx>, (host, device): Sides<'ctx>) -> Result<Pending<'ctx, u32>> {
+fn begin<'ctx>(stream: &Stream<'ctx>, (host, device): Sides<'ctx>) -> Result<OwnedCopy<'ctx, u32>> {
     Ok(stream.upload_owned(host, device)?)
 }
 
@@ -42,7 +42,7 @@ fn upload<'ctx>(
     ctx: Context<'ctx>,
     stream: &Stream<'ctx>,
     seed: u32,
-) -> Result<Pending<'ctx, u32>> {
+) -> Result<OwnedCopy<'ctx, u32>> {
     begin(stream, sides(ctx, seed)?)
 }
 
@@ -82,7 +82,7 @@ fn poll<F: Future + Unpin>(future: &mut F, counter: &Arc<Counter>) -> Poll<F::Ou
 #[test]
 fn both_sides_come_back_from_wait() {
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let (mut host, device) = upload(ctx, &stream, 1)?.wait()?;
         assert_eq!(*host, numbers(1));
         assert_eq!(device.to_vec()?, numbers(1));
@@ -96,7 +96,7 @@ fn both_sides_come_back_from_wait() {
 #[test]
 fn a_copy_is_in_the_order_of_its_stream() {
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let sides_2 = sides(ctx, 2)?;
         let gate = Gate::close(&stream);
         let copy = begin(&stream, sides_2)?;
@@ -117,9 +117,9 @@ fn a_copy_is_in_the_order_of_its_stream() {
 #[test]
 fn a_scope_waits_for_the_copies_of_its_stream() {
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let (copy, mut other) = (upload(ctx, &stream, 3)?, ctx.zeros::<u8>(9)?);
-        stream.scope(|s| s.fill(&mut s.lend(&mut other), 1))?;
+        stream.scope(|s| s.fill(&mut other.lend(s), 1))?;
         assert!(copy.is_complete()?);
         let second = stream.scope(|_| upload(ctx, &stream, 4))?;
         assert!(second.is_complete()?);
@@ -132,7 +132,7 @@ fn a_scope_waits_for_the_copies_of_its_stream() {
 #[test]
 fn many_copies_may_be_pending_on_one_stream() {
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let copies: Vec<_> = (0..10)
             .map(|i| upload(ctx, &stream, i))
             .collect::<Result<_>>()?;
@@ -146,7 +146,7 @@ fn many_copies_may_be_pending_on_one_stream() {
 #[test]
 fn a_copy_goes_to_another_thread() {
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let copy = upload(ctx, &stream, 5)?;
         thread::scope(|threads| {
             let worker = threads.spawn(move || copy.wait()?.1.to_vec());
@@ -159,7 +159,7 @@ fn a_copy_goes_to_another_thread() {
 #[test]
 fn no_elements_need_no_driver_call() {
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let (host, device) = (ctx.pinned_zeros::<u32>(0)?, ctx.zeros::<u32>(0)?);
         let (counter, _woken) = Counter::new();
         let mut copy = stream.upload_owned(host, device)?;
@@ -176,7 +176,7 @@ fn no_elements_need_no_driver_call() {
 #[test]
 fn unequal_lengths_give_both_sides_back() {
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let (host, device) = (ctx.pinned_from(&[1u32, 2])?, ctx.upload(&[3u32, 4, 5])?);
         let refused = *stream.upload_owned(host, device).unwrap_err();
         let expected = Error::LengthMismatch {
@@ -205,7 +205,7 @@ fn unequal_lengths_give_both_sides_back() {
 #[test]
 fn closing_the_stream_does_not_end_its_copies() {
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let sides_6 = sides(ctx, 6)?;
         let sides_7 = sides(ctx, 7)?;
         let gate = Gate::close(&stream);
@@ -230,7 +230,7 @@ fn closing_the_stream_does_not_end_its_copies() {
 #[test]
 fn dropping_a_copy_keeps_its_memory_until_it_is_done() {
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let live = || ctx.driver().machine().map(|machine| machine.live());
         let before = live();
         let copy = upload(ctx, &stream, 8)?;
@@ -279,7 +279,7 @@ fn the_end_of_the_context_waits_for_dropped_copies() {
         gate.open();
     });
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let sides_11 = sides(ctx, 11)?;
         let gate = Gate::close(&stream);
         drop(begin(&stream, sides_11)?);
@@ -302,7 +302,7 @@ fn forgetting_a_copy_leaks_its_memory_and_nothing_else() {
             let pinned = ctx.pinned_from(&numbers(13))?;
             let (counter, _woken) = Counter::new();
             let gate = driver.with_device(0, |inner| {
-                let stream = inner.stream()?;
+                let stream = inner.new_stream()?;
                 let sides_12 = sides(inner, 12)?;
                 let gate = Gate::close(&stream);
                 let mut copy = begin(&stream, sides_12)?;
@@ -334,11 +334,11 @@ fn forgetting_a_copy_leaks_its_memory_and_nothing_else() {
     }
 }
 
-/// Pending until the gate opens, woken once and then, and not polled meanwhile.
+/// OwnedCopy until the gate opens, woken once and then, and not polled meanwhile.
 #[test]
 fn a_future_is_woken_when_its_copy_is_done() {
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let sides_14 = sides(ctx, 14)?;
         let gate = Gate::close(&stream);
         let mut copy = begin(&stream, sides_14)?;
@@ -358,7 +358,7 @@ fn a_future_is_woken_when_its_copy_is_done() {
         assert_eq!(counter.wakes(), 1);
         assert_eq!(Arc::strong_count(&counter), 1, "no waker is kept");
         let again = poll(&mut copy, &counter);
-        assert!(matches!(again, Poll::Ready(Err(Error::TransferEnded))));
+        assert!(matches!(again, Poll::Ready(Err(Error::CopyTaken))));
         assert!(copy.is_complete()?);
         Ok(())
     });
@@ -368,7 +368,7 @@ fn a_future_is_woken_when_its_copy_is_done() {
 #[test]
 fn a_future_is_woken_before_later_work_of_its_stream() {
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let spin = ctx.load_ptx(crate::common::PTX)?.kernel::<(u64,)>("spin")?;
         let mut copy = upload(ctx, &stream, 15)?;
         let (launched, later) = mpsc::channel();
@@ -400,7 +400,7 @@ fn a_future_is_woken_before_later_work_of_its_stream() {
 #[test]
 fn a_future_wakes_the_last_waker() {
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let sides_17 = sides(ctx, 17)?;
         let gate = Gate::close(&stream);
         let mut copy = begin(&stream, sides_17)?;
@@ -421,7 +421,7 @@ fn a_future_wakes_the_last_waker() {
 #[test]
 fn a_future_is_dropped_while_pending() {
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let sides_18 = sides(ctx, 18)?;
         let sides_19 = sides(ctx, 19)?;
         let gate = Gate::close(&stream);
@@ -451,7 +451,7 @@ fn a_waker_that_panics_is_nobody_elses_business() {
         }
     }
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let sides_20 = sides(ctx, 20)?;
         let gate = Gate::close(&stream);
         let mut copy = begin(&stream, sides_20)?;
@@ -472,7 +472,7 @@ fn a_waker_that_panics_is_nobody_elses_business() {
 fn a_fault_wakes_every_future() {
     let driver = simulated(Simulation::default());
     let result = driver.with_device(0, |ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let sides_21 = sides(ctx, 21)?;
         let sides_22 = sides(ctx, 22)?;
         let sides_23 = sides(ctx, 23)?;
@@ -510,7 +510,7 @@ fn a_fault_wakes_every_future() {
 fn a_reset_context_wakes_every_future() {
     let driver = simulated(Simulation::default());
     let result = driver.with_device(0, |ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let sides_24 = sides(ctx, 24)?;
         let sides_25 = sides(ctx, 25)?;
         let gate = Gate::close(&stream);
@@ -540,7 +540,7 @@ fn a_wait_that_proves_nothing_keeps_the_memory() {
     on(simulated(Simulation::default()), |driver| {
         driver.with_device(0, |ctx| {
             let machine = driver.machine().unwrap();
-            let stream = ctx.stream()?;
+            let stream = ctx.new_stream()?;
             let sides_26 = sides(ctx, 26)?;
             let gate = Gate::close(&stream);
             let copy = begin(&stream, sides_26)?;

@@ -5,7 +5,7 @@
 use crate::common::in_context;
 use crate::common::launches::{Float4, PTX, Pair};
 use scoped_cuda::{
-    Counted, Error, In, InOut, LaunchConfig, Null, Optional, Out, PinnedBuffer, SharedBytes, Span,
+    Error, In, InOut, LaunchConfig, Null, Optional, Out, PinnedBuffer, PtrLen, SharedBytes, WithLen,
 };
 
 /// One thread.
@@ -17,10 +17,10 @@ fn length_is_passed_beside_the_pointer() {
     in_context(|ctx| {
         let fill = ctx
             .load_ptx(PTX)?
-            .kernel::<(Counted<Out<f32>, u32>, f32)>("fill_counted")?;
-        let (stream, mut x) = (ctx.stream()?, ctx.zeros::<f32>(6)?);
+            .kernel::<(WithLen<Out<f32>, u32>, f32)>("fill_counted")?;
+        let (stream, mut x) = (ctx.new_stream()?, ctx.zeros::<f32>(6)?);
         stream.scope(|s| {
-            let mut x = s.lend(&mut x);
+            let mut x = x.lend(s);
             // SAFETY: it writes as many elements as it is told, which is what the argument has.
             unsafe { s.launch(&fill, ONE, (&mut x, 1.0)) }?;
             // SAFETY: as above.
@@ -37,15 +37,19 @@ fn length_is_passed_beside_the_pointer() {
 fn length_has_the_type_that_the_kernel_declares() {
     in_context(|ctx| {
         let module = ctx.load_ptx(PTX)?;
-        let count = module.kernel::<(Counted<In<f32>, i64>, Out<u64>)>("count_64")?;
-        let (stream, x, mut out) = (ctx.stream()?, ctx.zeros::<f32>(5)?, ctx.zeros::<u64>(1)?);
+        let count = module.kernel::<(WithLen<In<f32>, i64>, Out<u64>)>("count_64")?;
+        let (stream, x, mut out) = (
+            ctx.new_stream()?,
+            ctx.zeros::<f32>(5)?,
+            ctx.zeros::<u64>(1)?,
+        );
         stream.scope(|s| {
             // SAFETY: it writes one element.
-            unsafe { s.launch(&count, ONE, (x.slice(1..)?, &mut s.lend(&mut out))) }
+            unsafe { s.launch(&count, ONE, (x.slice(1..)?, &mut out.lend(s))) }
         })?;
         assert_eq!(out.to_vec()?, [4]);
         let error = module
-            .kernel::<(Counted<In<f32>, u32>, Out<u64>)>("count_64")
+            .kernel::<(WithLen<In<f32>, u32>, Out<u64>)>("count_64")
             .unwrap_err();
         let (kernel, index) = ("count_64".into(), 1);
         assert_eq!(
@@ -66,12 +70,16 @@ fn length_has_the_type_that_the_kernel_declares() {
 fn length_that_the_parameter_does_not_hold_is_refused() {
     in_context(|ctx| {
         let module = ctx.load_ptx(PTX)?;
-        let kernel = module.kernel::<(Counted<In<[u32; 0]>, u32>, Out<u32>)>("count_or_null")?;
+        let kernel = module.kernel::<(WithLen<In<[u32; 0]>, u32>, Out<u32>)>("count_or_null")?;
         let len = 5_000_000_000;
-        let (stream, x, mut out) = (ctx.stream()?, ctx.zeros::<[u32; 0]>(len)?, ctx.zeros(1)?);
+        let (stream, x, mut out) = (
+            ctx.new_stream()?,
+            ctx.zeros::<[u32; 0]>(len)?,
+            ctx.zeros(1)?,
+        );
         let error = stream.scope(|s| {
             // SAFETY: it writes one element.
-            unsafe { s.launch(&kernel, ONE, (&x, &mut s.lend(&mut out))) }
+            unsafe { s.launch(&kernel, ONE, (&x, &mut out.lend(s))) }
         });
         let limit = u64::from(u32::MAX);
         assert_eq!(error, Err(Error::CountTooLarge { len, limit }));
@@ -85,11 +93,11 @@ fn pointer_and_length_go_as_one_struct() {
     in_context(|ctx| {
         let sum = ctx
             .load_ptx(PTX)?
-            .kernel::<(Span<In<f32>>, Out<f32>)>("sum_span")?;
-        let (stream, x) = (ctx.stream()?, ctx.upload(&[1.0f32, 2.0, 4.0, 8.0])?);
+            .kernel::<(PtrLen<In<f32>>, Out<f32>)>("sum_span")?;
+        let (stream, x) = (ctx.new_stream()?, ctx.upload(&[1.0f32, 2.0, 4.0, 8.0])?);
         let mut sums = ctx.zeros::<f32>(3)?;
         stream.scope(|s| {
-            let mut sums = s.lend(&mut sums);
+            let mut sums = sums.lend(s);
             for (at, part) in [x.slice(..)?, x.slice(1..3)?, x.slice(4..)?]
                 .into_iter()
                 .enumerate()
@@ -110,7 +118,7 @@ fn optional_pointer_is_an_option_or_null() {
         let copy = ctx
             .load_ptx(PTX)?
             .kernel::<(Optional<In<f32>>, f32, Out<f32>, u32)>("copy_or")?;
-        let (stream, x) = (ctx.stream()?, ctx.upload(&[1.0f32, 2.0])?);
+        let (stream, x) = (ctx.new_stream()?, ctx.upload(&[1.0f32, 2.0])?);
         let mut outs = [
             ctx.zeros::<f32>(2)?,
             ctx.zeros::<f32>(2)?,
@@ -120,11 +128,11 @@ fn optional_pointer_is_an_option_or_null() {
         let (there, not_there) = (Some(&x), None::<&scoped_cuda::Buffer<'_, f32>>);
         stream.scope(|s| {
             // SAFETY: it reads and writes 2 elements, which all have.
-            unsafe { s.launch(&copy, ONE, (there, 7.0, &mut s.lend(some), 2)) }?;
+            unsafe { s.launch(&copy, ONE, (there, 7.0, &mut some.lend(s), 2)) }?;
             // SAFETY: as above.
-            unsafe { s.launch(&copy, ONE, (not_there, 8.0, &mut s.lend(none), 2)) }?;
+            unsafe { s.launch(&copy, ONE, (not_there, 8.0, &mut none.lend(s), 2)) }?;
             // SAFETY: as above.
-            unsafe { s.launch(&copy, ONE, (Null, 9.0, &mut s.lend(null), 2)) }
+            unsafe { s.launch(&copy, ONE, (Null, 9.0, &mut null.lend(s), 2)) }
         })?;
         assert_eq!(outs[0].to_vec()?, [1.0, 2.0]);
         assert_eq!(outs[1].to_vec()?, [8.0, 8.0]);
@@ -138,10 +146,14 @@ fn null_has_length_0() {
     in_context(|ctx| {
         let kernel = ctx
             .load_ptx(PTX)?
-            .kernel::<(Counted<Optional<In<f32>>, u32>, Out<u32>)>("count_or_null")?;
-        let (stream, x, mut out) = (ctx.stream()?, ctx.zeros::<f32>(3)?, ctx.zeros::<u32>(2)?);
+            .kernel::<(WithLen<Optional<In<f32>>, u32>, Out<u32>)>("count_or_null")?;
+        let (stream, x, mut out) = (
+            ctx.new_stream()?,
+            ctx.zeros::<f32>(3)?,
+            ctx.zeros::<u32>(2)?,
+        );
         stream.scope(|s| {
-            let (mut first, mut second) = s.lend(&mut out).split_at_mut(1)?;
+            let (mut first, mut second) = out.lend(s).split_at_mut(1)?;
             // SAFETY: it writes one element.
             unsafe { s.launch(&kernel, ONE, (Some(&x), &mut first)) }?;
             // SAFETY: as above.
@@ -159,9 +171,9 @@ fn shared_memory_is_told_as_it_is_given() {
         let kernel = ctx
             .load_ptx(PTX)?
             .kernel::<(SharedBytes, Out<u32>)>("shared_bytes")?;
-        let (stream, mut out) = (ctx.stream()?, ctx.zeros::<u32>(4)?);
+        let (stream, mut out) = (ctx.new_stream()?, ctx.zeros::<u32>(4)?);
         stream.scope(|s| {
-            let (mut some, mut none) = s.lend(&mut out).split_at_mut(2)?;
+            let (mut some, mut none) = out.lend(s).split_at_mut(2)?;
             let config = ONE.dynamic_shared_bytes(4096);
             // SAFETY: it writes two elements, and one of shared memory if there is any.
             unsafe { s.launch(&kernel, config, (SharedBytes, &mut some)) }?;
@@ -179,7 +191,7 @@ fn structs_and_small_types_go_by_value() {
         let kernel = ctx
             .load_ptx(PTX)?
             .kernel::<(i8, Float4, Pair, i16, Out<f64>)>("structs")?;
-        let (stream, mut out) = (ctx.stream()?, ctx.zeros::<f64>(4)?);
+        let (stream, mut out) = (ctx.new_stream()?, ctx.zeros::<f64>(4)?);
         stream.scope(|s| {
             let pair = Pair {
                 a: 1.5,
@@ -187,7 +199,7 @@ fn structs_and_small_types_go_by_value() {
                 b: 2.25,
             };
             let v = Float4([1.0, 2.0, 3.0, 4.0]);
-            let arguments = (-5, v, pair, -300, &mut s.lend(&mut out));
+            let arguments = (-5, v, pair, -300, &mut out.lend(s));
             // SAFETY: it writes four elements.
             unsafe { s.launch(&kernel, ONE, arguments) }
         })?;
@@ -232,9 +244,9 @@ fn sixteen_parameters() {
         let kernel = ctx
             .load_ptx(PTX)?
             .kernel::<(Out<U>, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U)>("sixteen")?;
-        let (stream, mut out) = (ctx.stream()?, ctx.zeros::<u32>(15)?);
+        let (stream, mut out) = (ctx.new_stream()?, ctx.zeros::<u32>(15)?);
         stream.scope(|s| {
-            let mut out = s.lend(&mut out);
+            let mut out = out.lend(s);
             let arguments = (&mut out, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
             // SAFETY: it writes 15 elements.
             unsafe { s.launch(&kernel, ONE, arguments) }
@@ -251,13 +263,13 @@ fn pinned_memory_is_an_argument() {
         let copy = ctx
             .load_ptx(PTX)?
             .kernel::<(Optional<In<f32>>, f32, Out<f32>, u32)>("copy_or")?;
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let from: PinnedBuffer<'_, f32> = ctx.pinned_from(&[3.0f32, 4.0])?;
         let mut to = ctx.pinned_zeros::<f32>(2)?;
         stream.scope(|s| {
-            let mut to = s.lend_pinned(&mut to)?;
+            let mut to = to.lend(s);
             // SAFETY: it reads and writes 2 elements, which both have.
-            unsafe { s.launch(&copy, ONE, (Some(from.mapped()?), 0.0, &mut to, 2)) }
+            unsafe { s.launch(&copy, ONE, (Some(from.device_view()), 0.0, &mut to, 2)) }
         })?;
         assert_eq!(*to, [3.0, 4.0]);
         Ok(())
@@ -274,7 +286,7 @@ fn parameters_that_a_type_stands_for_are_counted() {
             want,
             got,
         };
-        type Counter = Counted<InOut<f32>, u32>;
+        type Counter = WithLen<InOut<f32>, u32>;
         let short = module.kernel::<(Counter,)>("fill_counted").unwrap_err();
         assert_eq!(short, count(2, 3));
         let long = module

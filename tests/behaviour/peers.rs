@@ -162,26 +162,26 @@ fn memory_of_one_scope_is_used_in_another_of_the_same_context() {
         let sums = driver.with_device(0, |inner| {
             let same = inner.same_context(ctx)?;
             let mut here = inner.zeros::<u32>(4)?;
-            here.copy_from(&same.buffer(&table))?;
+            here.copy_from(&same.slice_of(&table))?;
             assert_eq!(here.to_vec()?, [1, 2, 3, 4]);
-            same.buffer_mut(&mut table)
+            same.slice_of_mut(&mut table)
                 .slice_mut(1..3)?
                 .write(&[20, 30])?;
             assert_eq!(table.to_vec()?, [1, 20, 30, 4]);
-            assert_eq!(same.buffer(&table).slice(2..)?.to_vec()?, [30, 4]);
+            assert_eq!(same.slice_of(&table).slice(2..)?.to_vec()?, [30, 4]);
 
-            let stream = inner.stream()?;
+            let stream = inner.new_stream()?;
             let add = inner.load_ptx(PTX)?.kernel::<Add>("add")?;
             let config = LaunchConfig::for_elements(4);
             stream.scope(|s| {
-                let mut here = s.lend(&mut here);
+                let mut here = here.lend(s);
                 // SAFETY: `add` reads and updates the first n elements, and both have 4.
-                unsafe { s.launch(&add, config, (same.buffer(&table), &mut here, 4)) }
+                unsafe { s.launch(&add, config, (same.slice_of(&table), &mut here, 4)) }
             })?;
             assert_eq!(here.to_vec()?, [2, 22, 33, 8]);
             let mut back = [0; 4];
             stream.scope(|s| {
-                let mut there = s.lend_view(same.buffer_mut(&mut table));
+                let mut there = same.slice_of_mut(&mut table).lend(s);
                 // SAFETY: as above.
                 unsafe { s.launch(&add, config, (&here, &mut there, 4)) }?;
                 s.read(&there, &mut back)
@@ -193,13 +193,13 @@ fn memory_of_one_scope_is_used_in_another_of_the_same_context() {
         assert_eq!(table.to_vec()?, sums);
 
         // The other way: memory of the inner scope, in flight on a stream of the outer one.
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         driver.with_device(0, |inner| {
             let same = ctx.same_context(inner)?;
             let mut short_lived = inner.zeros::<u32>(4)?;
             stream.scope(|s| {
                 let gate = Gate::close(&stream);
-                let mut memory = s.lend_view(same.buffer_mut(&mut short_lived));
+                let mut memory = same.slice_of_mut(&mut short_lived).lend(s);
                 s.fill(&mut memory, 5)?;
                 assert!(is_busy(&stream));
                 gate.open();
@@ -221,13 +221,13 @@ fn memory_of_another_scope_is_memory_like_any_other() {
             let mut destination = b.zeros::<u8>(3)?;
             again
                 .transfer_to(b)?
-                .copy(&same.buffer(&source), &mut destination)?;
+                .copy(&same.slice_of(&source), &mut destination)?;
             assert_eq!(destination.to_vec()?, [1, 2, 3]);
             let mut empty = a.zeros::<u8>(0)?;
-            assert_eq!(same.buffer(&empty).to_vec()?, []);
-            assert!(same.buffer_mut(&mut empty).is_empty());
+            assert_eq!(same.slice_of(&empty).to_vec()?, []);
+            assert!(same.slice_of_mut(&mut empty).is_empty());
 
-            let mut image = a.upload_pitched(&[1u8, 2, 3, 4], Extent::new(2, 2))?;
+            let mut image = a.pitched_from(&[1u8, 2, 3, 4], Extent::new(2, 2))?;
             let mut column = again.pitched_zeros::<u8>(Extent::new(1, 2))?;
             column.copy_from(&same.pitched(&image).region(1.., .., ..)?)?;
             assert_eq!(column.to_vec()?, [2, 4]);
@@ -314,20 +314,20 @@ fn kernel_reaches_memory_of_another_device() {
         let module = b.load_ptx(PTX)?;
         let add = module.kernel::<Add>("add")?;
         let store_pair = module.kernel::<StorePair>("store_pair")?;
-        let (stream, n) = (b.stream()?, N as u32);
+        let (stream, n) = (b.new_stream()?, N as u32);
         let config = LaunchConfig::for_elements(N);
-        let there = token.reach(&far)?;
+        let there = token.peer_slice(&far)?;
         stream.scope(|s| {
-            let mut near = s.lend(&mut near);
+            let mut near = near.lend(s);
             // SAFETY: `add` reads and updates the first n elements, and both have N.
             unsafe { s.launch(&add, config, (there, &mut near, n)) }
         })?;
         let sums: Vec<u32> = values.iter().map(|x| x + 5).collect();
         assert_eq!(near.to_vec()?, sums);
 
-        let there = token.reach_mut(&mut far)?;
+        let there = token.peer_slice_mut(&mut far)?;
         stream.scope(|s| {
-            let mut there = s.lend_peer(there);
+            let mut there = there.lend(s);
             // SAFETY: as above.
             unsafe { s.launch(&add, config, (&near, &mut there, n)) }
         })?;
@@ -335,12 +335,12 @@ fn kernel_reaches_memory_of_another_device() {
         assert_eq!(far.to_vec()?, twice);
 
         // Written and then read by two kernels of one stream, in parts.
-        let (mut head, tail) = (token.reach_mut(&mut far)?, b.zeros::<u32>(2)?);
+        let (mut head, tail) = (token.peer_slice_mut(&mut far)?, b.zeros::<u32>(2)?);
         let (head, rest) = head.reborrow().split_at_mut(2)?;
         let mut tail = tail;
         assert_eq!((head.len(), rest.len()), (2, N - 2));
         stream.scope(|s| {
-            let (mut head, mut tail) = (s.lend_peer(head), s.lend(&mut tail));
+            let (mut head, mut tail) = (head.lend(s), tail.lend(s));
             let two = LaunchConfig::for_elements(2);
             // SAFETY: `store_pair` writes two elements, and there are two.
             unsafe {
@@ -355,10 +355,10 @@ fn kernel_reaches_memory_of_another_device() {
         })?;
         assert_eq!(tail.to_vec()?, [7, 8]);
         assert_eq!(far.slice(..3)?.to_vec()?, [7, 8, twice[2]]);
-        let part = token.reach(&far)?.slice(1..3)?;
+        let part = token.peer_slice(&far)?.slice(1..3)?;
         assert_eq!((part.len(), part.as_raw()), (2, far.as_raw() + 4));
-        assert!(token.reach(&far)?.slice(N..=N).is_err());
-        assert!(token.reach(&a.zeros::<u32>(0)?)?.is_empty());
+        assert!(token.peer_slice(&far)?.slice(N..=N).is_err());
+        assert!(token.peer_slice(&a.zeros::<u32>(0)?)?.is_empty());
         Ok(())
     });
 }
@@ -375,35 +375,35 @@ fn memory_of_another_device_is_handed_over_in_order() {
         let module = b.load_ptx(PTX)?;
         let add = module.kernel::<Add>("add")?;
         let store_pair = module.kernel::<StorePair>("store_pair")?;
-        let (one, two) = (b.stream()?, b.stream()?);
+        let (one, two) = (b.new_stream()?, b.new_stream()?);
         let (single, pair) = (LaunchConfig::for_elements(1), LaunchConfig::for_elements(2));
         // Once beforehand: a kernel's first launch may load it, and that may wait for a stream that is held shut.
         one.scope(|s| {
-            let mut sum = s.lend(&mut first_sum);
+            let mut sum = first_sum.lend(s);
             // SAFETY: `store_pair` writes two elements, and there are two.
             unsafe { s.launch(&store_pair, single, (&mut sum, [0, 0])) }?;
             // SAFETY: `add` reads and updates two elements, and there are two.
             unsafe { s.launch(&add, pair, (&second_sum, &mut sum, 2)) }
         })?;
-        let there = token.reach_mut(&mut far)?;
+        let there = token.peer_slice_mut(&mut far)?;
         scope(|scope| {
             scope.on(&one, |one_s| {
                 scope.on(&two, |two_s| {
-                    let mut there = one_s.lend_peer(there);
-                    let mut first_sum = one_s.lend(&mut first_sum);
-                    let mut second_sum = two_s.lend(&mut second_sum);
+                    let mut there = there.lend(one_s);
+                    let mut first_sum = first_sum.lend(one_s);
+                    let mut second_sum = second_sum.lend(two_s);
                     let gate = Gate::close(&one);
                     // SAFETY: `store_pair` writes two elements, and there are two.
                     unsafe { one_s.launch(&store_pair, single, (&mut there, [30, 40])) }?;
                     // SAFETY: `add` reads and updates two elements, and there are two.
                     unsafe { one_s.launch(&add, pair, (&there, &mut first_sum, 2)) }?;
-                    let there = two_s.take(one_s, there)?;
+                    let there = there.hand_over(one_s, two_s)?;
                     // SAFETY: as above.
                     unsafe { two_s.launch(&add, pair, (&there, &mut second_sum, 2)) }?;
                     assert!(is_busy(&two), "the second stream waits for the first");
                     gate.open();
-                    let there = two_s.finish(there)?;
-                    let mut there = two_s.lend_peer(there);
+                    let there = there.release(two_s)?;
+                    let mut there = there.lend(two_s);
                     // SAFETY: as above.
                     unsafe { two_s.launch(&store_pair, single, (&mut there, [5, 6])) }
                 })
@@ -428,9 +428,9 @@ fn memory_is_reached_whatever_is_current() {
         let mut near = b.zeros::<u32>(3)?;
         let add = b.load_ptx(PTX)?;
         let add = add.kernel::<Add>("add")?;
-        let there = token.reach(&far)?;
-        b.stream()?.scope(|s| {
-            let mut near = s.lend(&mut near);
+        let there = token.peer_slice(&far)?;
+        b.new_stream()?.scope(|s| {
+            let mut near = near.lend(s);
             // SAFETY: `add` reads and updates three elements, and both have 3.
             unsafe { s.launch(&add, LaunchConfig::for_elements(3), (there, &mut near, 3)) }
         })?;
@@ -458,13 +458,16 @@ fn staged_token_does_not_reach() {
     on(driver, |driver| {
         driver.with_two_devices([0, 1], |a, b| {
             let mut far = a.upload(&[1u32])?;
-            Transfer::direct(a, b)?.reach(&far)?;
+            Transfer::direct(a, b)?.peer_slice(&far)?;
             let staged = Transfer::staged(a, b)?;
             let refused = Error::NotDirect { from: 0, to: 1 };
-            assert_eq!(staged.reach(&far).unwrap_err(), refused);
-            assert_eq!(staged.reach_mut(&mut far).unwrap_err(), refused);
+            assert_eq!(staged.peer_slice(&far).unwrap_err(), refused);
+            assert_eq!(staged.peer_slice_mut(&mut far).unwrap_err(), refused);
             // The devices have access in one direction only.
-            let error = b.transfer_to(a)?.reach(&b.upload(&[1u32])?).unwrap_err();
+            let error = b
+                .transfer_to(a)?
+                .peer_slice(&b.upload(&[1u32])?)
+                .unwrap_err();
             assert_eq!(error, Error::NotDirect { from: 1, to: 0 });
             Ok(())
         })
@@ -479,8 +482,8 @@ fn memory_of_a_lost_context_is_not_reached() {
         let (mut far, token) = (a.upload(&[1u32])?, Transfer::direct(a, b)?);
         driver.machine().unwrap().reset_primary(0);
         let lost = Error::ContextLost { ordinal: 0 };
-        assert_eq!(token.reach(&far).unwrap_err(), lost);
-        assert_eq!(token.reach_mut(&mut far).unwrap_err(), lost);
+        assert_eq!(token.peer_slice(&far).unwrap_err(), lost);
+        assert_eq!(token.peer_slice_mut(&mut far).unwrap_err(), lost);
         Ok(())
     });
     assert_eq!(outcome, Ok(()));
@@ -495,7 +498,7 @@ fn rows_are_copied_between_devices() {
         for token in tokens {
             let extent = Extent::new(5, 4).slices(3);
             let values: Vec<u16> = (1..=60).collect();
-            let source = a.upload_pitched(&values, extent)?;
+            let source = a.pitched_from(&values, extent)?;
             let mut volume = b.pitched_zeros::<u16>(extent)?;
             token.copy_rows(&source, &mut volume)?;
             assert_eq!(volume.to_vec()?, values, "{token:?}");
@@ -548,7 +551,7 @@ fn rows_are_copied_between_devices() {
 #[test]
 fn enqueued_rows_are_ordered_on_both_streams() {
     in_two_contexts(|a, b| {
-        let (of_a, of_b) = (a.stream()?, b.stream()?);
+        let (of_a, of_b) = (a.new_stream()?, b.new_stream()?);
         let extent = Extent::new(77, 9);
         let mut source = a.pitched_zeros::<u32>(extent)?;
         let mut destination = b.pitched_zeros::<u32>(extent)?;
@@ -557,15 +560,15 @@ fn enqueued_rows_are_ordered_on_both_streams() {
             scope(|scope| {
                 scope.on(&of_a, |on_a| {
                     scope.on(&of_b, |on_b| {
-                        let mut source = on_a.lend_pitched(&mut source);
-                        let mut destination = on_b.lend_pitched(&mut destination);
+                        let mut source = source.lend(on_a);
+                        let mut destination = destination.lend(on_b);
                         on_b.fill_rows(&mut destination, 1)?;
                         let gate = Gate::close(&of_a);
                         on_a.fill_rows(&mut source, 7)?;
                         let part = source.region(..50, 2.., ..)?;
                         let mut there = destination.region_mut(20..70, ..7, ..)?;
                         token.enqueue_rows(on_a, &part, on_b, &mut there)?;
-                        on_b.copy_rows(&destination, &mut on_b.lend_pitched(&mut arrived))?;
+                        on_b.copy_rows(&destination, &mut arrived.lend(on_b))?;
                         on_a.fill_rows(&mut source, 8)?;
                         gate.open();
                         Ok(())

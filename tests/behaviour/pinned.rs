@@ -38,7 +38,10 @@ fn empty_memory_makes_no_driver_call() {
         let before = calls();
         let mut none = ctx.pinned_zeros::<u64>(0)?;
         assert_eq!(*none, []);
-        assert_eq!((none.mapped()?.len(), none.mapped_mut()?.len()), (0, 0));
+        assert_eq!(
+            (none.device_view().len(), none.device_view_mut().len()),
+            (0, 0)
+        );
         ctx.pinned_from::<u8>(&[])?
             .close()
             .map_err(|(_, error)| error)?;
@@ -57,10 +60,10 @@ fn sizes_are_checked() {
         let element_bytes = 8;
         let overflow = Error::SizeOverflow { len, element_bytes };
         assert_eq!(ctx.pinned_zeros::<u64>(len).unwrap_err(), overflow);
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let mut buffer = ctx.zeros::<u8>(3)?;
         let pinned = ctx.pinned_zeros::<u8>(4)?;
-        let error = stream.scope(|s| s.write(&pinned, &mut s.lend(&mut buffer)));
+        let error = stream.scope(|s| s.write(&pinned, &mut buffer.lend(s)));
         let (source_len, destination_len) = (4, 3);
         assert_eq!(
             error,
@@ -110,12 +113,12 @@ fn an_element_is_aligned_or_the_memory_refused() {
 #[test]
 fn a_read_does_not_block_and_the_scope_waits() {
     in_context(|ctx| {
-        let (stream, len) = (ctx.stream()?, 1 << 20);
+        let (stream, len) = (ctx.new_stream()?, 1 << 20);
         let mut buffer = ctx.filled(len, 3u32)?;
         let mut pinned = ctx.pinned_zeros::<u32>(len)?;
         stream.scope(|s| {
             let gate = Gate::close(s.stream());
-            let lent = s.lend(&mut buffer);
+            let lent = buffer.lend(s);
             s.read(&lent, &mut pinned)?;
             mem::forget(lent);
             assert!(is_busy(s.stream()), "the read is behind the gate");
@@ -133,12 +136,12 @@ fn a_read_does_not_block_and_the_scope_waits() {
 fn a_write_takes_what_was_there() {
     in_context(|ctx| {
         // More than what the driver would keep a copy of.
-        let (stream, len) = (ctx.stream()?, 6 << 20);
+        let (stream, len) = (ctx.new_stream()?, 6 << 20);
         let mut buffer = ctx.zeros::<f32>(len)?;
         let mut pinned = ctx.pinned_from(&vec![1.0f32; len])?;
         stream.scope(|s| {
             let gate = Gate::close(s.stream());
-            s.write(&pinned, &mut s.lend(&mut buffer))?;
+            s.write(&pinned, &mut buffer.lend(s))?;
             assert!(is_busy(s.stream()));
             gate.open();
             Ok(())
@@ -157,12 +160,12 @@ fn a_write_takes_what_was_there() {
 #[test]
 fn the_scope_waits_when_its_closure_fails_or_panics() {
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let mut buffer = ctx.filled(1000, 4u8)?;
         let mut pinned = ctx.pinned_zeros::<u8>(1000)?;
         let error = stream.scope(|s| {
             let gate = Gate::close(s.stream());
-            s.read(&s.lend(&mut buffer), &mut pinned)?;
+            s.read(&buffer.lend(s), &mut pinned)?;
             gate.open();
             Err::<(), _>(Error::NoDevice)
         });
@@ -172,7 +175,7 @@ fn the_scope_waits_when_its_closure_fails_or_panics() {
         let panicked = catch_unwind(AssertUnwindSafe(|| {
             stream.scope(|s| -> Result<()> {
                 let _gate = Gate::close(s.stream());
-                s.read(&s.lend(&mut buffer), &mut pinned)?;
+                s.read(&buffer.lend(s), &mut pinned)?;
                 panic_any(()) // and the gate opens
             })
         }));
@@ -185,7 +188,7 @@ fn the_scope_waits_when_its_closure_fails_or_panics() {
 #[test]
 fn parts_go_to_different_streams() {
     in_context(|ctx| {
-        let (first, second) = (ctx.stream()?, ctx.stream()?);
+        let (first, second) = (ctx.new_stream()?, ctx.new_stream()?);
         let (a, b) = (ctx.filled(4, 1u8)?, ctx.filled(4, 2u8)?);
         let mut pinned = ctx.pinned_zeros::<u8>(8)?;
         let (left, right) = pinned.split_at_mut(4);
@@ -203,13 +206,13 @@ fn kernels_and_fills_work_on_it_directly() {
     in_context(|ctx| {
         let module = ctx.load_ptx(PTX)?;
         let add = module.kernel::<(In<u32>, InOut<u32>, u32)>("add")?;
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let config = LaunchConfig::for_elements(4);
         let x = ctx.pinned_from(&[1u32, 2, 3, 4])?;
         let mut y = ctx.pinned_from(&[10u32; 4])?;
         let in_use = stream.scope(|s| {
-            let mut y = s.lend_pinned(&mut y)?;
-            let x_device = x.mapped()?;
+            let mut y = y.lend(s);
+            let x_device = x.device_view();
             // SAFETY: `add` stays below 4, which both have.
             unsafe { s.launch(&add, config, (x_device, &mut y, 4)) }?;
             // SAFETY: as above, below 2.
@@ -235,8 +238,8 @@ fn device_copies_work_on_it_directly() {
         pinned.copy_from_slice(&[1, 2, 3, 4]);
         let mut back = [0; 4];
         stream.scope(|s| {
-            let mut on_device = s.lend_pinned(pinned)?;
-            let mut buffer = s.lend(buffer);
+            let mut on_device = pinned.lend(s);
+            let mut buffer = buffer.lend(s);
             s.copy(&on_device, &mut buffer)?;
             s.fill(&mut buffer.slice_mut(..1)?, 9)?;
             s.copy(&buffer, &mut on_device)?;
@@ -244,19 +247,19 @@ fn device_copies_work_on_it_directly() {
             s.read(&on_device, &mut back)
         })?;
         assert_eq!((back, &**pinned), ([9, 2, 3, 8], &[9, 2, 3, 8][..]));
-        ctx.transfer_to(other)?.copy(&pinned.mapped()?, there)?;
+        ctx.transfer_to(other)?.copy(&pinned.device_view(), there)?;
         assert_eq!(there.to_vec()?, [9, 2, 3, 8]);
         there.write(&[4, 3, 2, 1])?;
         other
             .transfer_to(ctx)?
-            .copy(there, &mut pinned.mapped_mut()?)?;
+            .copy(there, &mut pinned.device_view_mut())?;
         assert_eq!(**pinned, [4, 3, 2, 1]);
-        buffer.copy_from(&pinned.mapped()?)?;
+        buffer.copy_from(&pinned.device_view())?;
         assert_eq!(buffer.to_vec()?, [4, 3, 2, 1]);
         Ok(())
     }
     in_two_contexts(|ctx, other| {
-        let (stream, mut buffer) = (ctx.stream()?, ctx.zeros(4)?);
+        let (stream, mut buffer) = (ctx.new_stream()?, ctx.zeros(4)?);
         let (mut pinned, mut there) = (ctx.pinned_zeros(4)?, other.zeros(4)?);
         use_it(&stream, &mut buffer, &mut pinned, &mut there)?; // the other one
         thread::scope(|threads| {
@@ -272,9 +275,9 @@ fn every_device_copies_from_it() {
     in_two_contexts(|a, b| {
         let pinned = a.pinned_from(&[5u8, 6])?;
         assert_eq!(b.upload(&pinned)?.to_vec()?, [5, 6]);
-        let stream = b.stream()?;
+        let stream = b.new_stream()?;
         let mut buffer = b.zeros::<u8>(2)?;
-        stream.scope(|s| s.write(&pinned, &mut s.lend(&mut buffer)))?;
+        stream.scope(|s| s.write(&pinned, &mut buffer.lend(s)))?;
         assert_eq!(buffer.to_vec()?, [5, 6]);
         assert_eq!(pinned.context().device(), a.device());
         Ok(())
@@ -284,12 +287,12 @@ fn every_device_copies_from_it() {
 #[test]
 fn write_combined_memory_is_written_and_copied_from() {
     in_context(|ctx| {
-        let (stream, mut buffer) = (ctx.stream()?, ctx.zeros::<u32>(1000)?);
+        let (stream, mut buffer) = (ctx.new_stream()?, ctx.zeros::<u32>(1000)?);
         let mut combined = ctx.write_combined_from(&[1u32; 1000])?;
         combined.write_at(998, &[7, 8])?;
         stream.scope(|s| {
             let gate = Gate::close(s.stream());
-            s.write(&combined, &mut s.lend(&mut buffer))?;
+            s.write(&combined, &mut buffer.lend(s))?;
             assert!(is_busy(s.stream()));
             gate.open();
             Ok(())

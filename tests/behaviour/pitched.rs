@@ -25,7 +25,7 @@ fn upload_comes_back() {
     in_context(|ctx| {
         for extent in extents() {
             let host = numbers(extent);
-            let pitched = ctx.upload_pitched(&host, extent)?;
+            let pitched = ctx.pitched_from(&host, extent)?;
             assert_eq!(pitched.extent(), extent);
             assert_eq!(pitched.pitch_bytes() % 512, 0);
             assert!(pitched.pitch_bytes() >= 4 * extent.width);
@@ -68,7 +68,7 @@ fn elements_of_any_size() {
     in_context(|ctx| {
         let extent = Extent::new(50, 3).slices(2);
         let host: Vec<[u8; 3]> = (0..300).map(|i| [i as u8, (i >> 8) as u8, 7]).collect();
-        let pitched = ctx.upload_pitched(&host, extent)?;
+        let pitched = ctx.pitched_from(&host, extent)?;
         assert_eq!(
             (pitched.pitch_bytes(), pitched.pitch_elements()),
             (512, None)
@@ -76,7 +76,7 @@ fn elements_of_any_size() {
         assert_eq!(pitched.to_vec()?, host);
         let column = pitched.region(49.., .., 1..)?.to_vec()?;
         assert_eq!(column, [host[199], host[249], host[299]]);
-        let doubles = ctx.upload_pitched(&[1.0f64, 2.0], Extent::new(1, 2))?;
+        let doubles = ctx.pitched_from(&[1.0f64, 2.0], Extent::new(1, 2))?;
         assert_eq!(doubles.to_vec()?, [1.0, 2.0]);
         Ok(())
     });
@@ -86,7 +86,7 @@ fn elements_of_any_size() {
 #[test]
 fn empty_boxes_are_ordinary() {
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let machine = ctx.driver().machine();
         let calls = |at: &str| {
             machine.map_or(0, |machine| {
@@ -101,7 +101,7 @@ fn empty_boxes_are_ordinary() {
             Extent::new(5, 5).slices(0),
             Extent::new(0, usize::MAX).slices(usize::MAX),
         ] {
-            let source = ctx.upload_pitched::<f32>(&[], extent)?;
+            let source = ctx.pitched_from::<f32>(&[], extent)?;
             let mut empty = ctx.pitched_zeros::<f32>(extent)?;
             assert!(empty.is_empty());
             assert_eq!((empty.as_raw(), empty.size_bytes()), (0, 0));
@@ -112,7 +112,7 @@ fn empty_boxes_are_ordinary() {
             assert_eq!(empty.to_vec()?, []);
             let mut host = [];
             stream.scope(|s| {
-                let mut lent = s.lend_pitched(&mut empty);
+                let mut lent = empty.lend(s);
                 s.write_rows(&[], &mut lent)?;
                 s.fill_rows(&mut lent, 1.0)?;
                 s.copy_rows(&source, &mut lent)?;
@@ -121,7 +121,7 @@ fn empty_boxes_are_ordinary() {
             })?;
             assert!(empty.close().is_ok());
         }
-        let nothing = ctx.upload_pitched(&[(); 6], Extent::new(3, 2))?;
+        let nothing = ctx.pitched_from(&[(); 6], Extent::new(3, 2))?;
         assert_eq!(nothing.to_vec()?.len(), 6);
         assert_eq!(before, (calls("2D"), calls("3D"), calls("Alloc")));
         // A part without elements of memory that has some.
@@ -148,7 +148,7 @@ fn huge_extents_are_refused() {
         let error = ctx.pitched_zeros::<u8>(Extent::new(limit, 1)).unwrap_err();
         let bytes = limit + 1;
         assert_eq!(error, Error::PitchTooLarge { bytes, limit });
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let error = stream.scope(|s| s.pitched_zeros::<u32>(many).map(drop));
         assert_eq!(error, Err(overflow(usize::MAX, 4)));
         Ok(())
@@ -178,7 +178,7 @@ fn regions_are_boxes() {
     in_context(|ctx| {
         let whole = Extent::new(67, 9).slices(5);
         let host = numbers(whole);
-        let pitched = ctx.upload_pitched(&host, whole)?;
+        let pitched = ctx.pitched_from(&host, whole)?;
         for (from, extent) in [
             ([0, 0, 0], whole),
             ([1, 2, 3], Extent::new(3, 4)),
@@ -223,21 +223,21 @@ fn writes_stay_within_their_region() {
             }
         };
         let host = numbers(whole);
-        let mut pitched = ctx.upload_pitched(&host, whole)?;
+        let mut pitched = ctx.pitched_from(&host, whole)?;
         let news = vec![CANARY; inner.elements().unwrap()];
         pitched.region_mut(5..65, 1..8, 1..4)?.write(&news)?;
         let written = pitched.to_vec()?;
         outside(&host, &written);
         assert_eq!(part(whole, &written, [5, 1, 1], inner), news);
 
-        let mut pitched = ctx.upload_pitched(&host, whole)?;
+        let mut pitched = ctx.pitched_from(&host, whole)?;
         pitched.region_mut(5..65, 1..8, 1..4)?.fill(7)?;
         let filled = pitched.to_vec()?;
         outside(&host, &filled);
         assert_eq!(part(whole, &filled, [5, 1, 1], inner), vec![7; news.len()]);
 
-        let source = ctx.upload_pitched(&numbers(inner), inner)?;
-        let mut pitched = ctx.upload_pitched(&host, whole)?;
+        let source = ctx.pitched_from(&numbers(inner), inner)?;
+        let mut pitched = ctx.pitched_from(&host, whole)?;
         pitched.region_mut(5..65, 1..8, 1..4)?.copy_from(&source)?;
         let copied = pitched.to_vec()?;
         outside(&host, &copied);
@@ -253,14 +253,14 @@ fn halves_share_nothing() {
         let extent = Extent::new(7, 4).slices(3);
         for axis in [Axis::X, Axis::Y, Axis::Z] {
             let mut pitched = ctx.pitched_zeros::<u32>(extent)?;
-            let (mut head, mut tail) = pitched.view_mut().split_at_mut(axis, 2)?;
+            let (mut head, mut tail) = pitched.as_mut_slice().split_at_mut(axis, 2)?;
             head.fill(1)?;
             tail.fill(2)?;
             let (mut middle, _) = tail.split_at_mut(axis, 1)?;
             middle.copy_from(&match axis {
-                Axis::X => head.view().region(..1, .., ..)?,
-                Axis::Y => head.view().region(.., ..1, ..)?,
-                Axis::Z => head.view().region(.., .., ..1)?,
+                Axis::X => head.as_slice().region(..1, .., ..)?,
+                Axis::Y => head.as_slice().region(.., ..1, ..)?,
+                Axis::Z => head.as_slice().region(.., .., ..1)?,
             })?;
             let expected: Vec<u32> = (0..84)
                 .map(|i| match axis {
@@ -271,7 +271,7 @@ fn halves_share_nothing() {
                 .map(|place| if place < 3 { 1 } else { 2 })
                 .collect();
             assert_eq!(pitched.to_vec()?, expected, "{axis:?}");
-            let error = pitched.view_mut().split_at_mut(axis, 8).unwrap_err();
+            let error = pitched.as_mut_slice().split_at_mut(axis, 8).unwrap_err();
             assert!(matches!(error, Error::OutOfRange { start: 8, .. }));
         }
         Ok(())
@@ -333,11 +333,8 @@ fn extents_have_to_agree() {
                 destination_extent,
             })
         };
-        assert_eq!(
-            ctx.upload_pitched(&[0; 11], extent).map(drop),
-            length(11, 12)
-        );
-        let mut pitched = ctx.upload_pitched(&[5u32; 12], extent)?;
+        assert_eq!(ctx.pitched_from(&[0; 11], extent).map(drop), length(11, 12));
+        let mut pitched = ctx.pitched_from(&[5u32; 12], extent)?;
         assert_eq!(pitched.write(&[0; 13]), length(13, 12));
         assert_eq!(pitched.read(&mut [0; 13]), length(12, 13));
         // As many elements, in other rows.
@@ -350,9 +347,9 @@ fn extents_have_to_agree() {
         assert_eq!(error, mismatch(extent, turned));
         let other = ctx.pitched_zeros::<u32>(turned)?;
         assert_eq!(pitched.copy_from(&other), mismatch(turned, extent));
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         stream.scope(|s| {
-            let mut lent = s.lend_pitched(&mut pitched);
+            let mut lent = pitched.lend(s);
             assert_eq!(s.copy_rows(&other, &mut lent), mismatch(turned, extent));
             assert_eq!(s.write_rows(&[0; 2], &mut lent), length(2, 12));
             assert_eq!(
@@ -372,10 +369,10 @@ fn whatever_is_current() {
     fn both_ways(ctx: Context<'_>) -> Result<()> {
         let before = stack(ctx.driver());
         // Before the memory: compute-sanitizer takes a stream made after a wait for one that did not wait.
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         for extent in [Extent::new(77, 5), Extent::new(77, 5).slices(3)] {
             let host = numbers(extent);
-            let source = ctx.upload_pitched(&host, extent)?;
+            let source = ctx.pitched_from(&host, extent)?;
             let mut pitched = ctx.pitched_zeros::<u32>(extent)?;
             pitched.copy_from(&source)?;
             pitched.region_mut(..1, .., ..)?.fill(3)?;
@@ -413,7 +410,7 @@ fn whatever_is_current() {
 #[test]
 fn upload_is_complete_for_every_stream() {
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let extent = Extent::new(1 << 9, 1 << 9);
         let mut host = vec![0u32; 1 << 18];
         let mut pitched = ctx.pitched_zeros::<u32>(extent)?;
@@ -422,7 +419,7 @@ fn upload_is_complete_for_every_stream() {
             host.fill(round);
             pitched.write(&host)?;
             host.fill(0);
-            stream.scope(|s| s.copy_rows(&pitched, &mut s.lend_pitched(&mut copy)))?;
+            stream.scope(|s| s.copy_rows(&pitched, &mut copy.lend(s)))?;
             assert_eq!(copy.to_vec()?, vec![round; 1 << 18]);
         }
         Ok(())

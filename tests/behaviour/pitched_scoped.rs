@@ -5,13 +5,13 @@
 use crate::common::rows::{CANARY, numbers, part};
 use crate::common::{Gate, in_context, is_busy, on_driver};
 use scoped_cuda::{
-    Axis, Extent, HostLayout, HostRowsMut, In, InOut, LaunchConfig, Out, Pitched, Rows, scope,
+    Axis, Extent, HostLayout, HostRowsMut, In, InOut, LaunchConfig, Out, PitchedBuffer, Rows, scope,
 };
 
 #[test]
 fn operations_in_a_scope() {
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         for whole in [Extent::new(67, 9), Extent::new(67, 9).slices(4)] {
             let host = numbers(whole);
             let layout = HostLayout {
@@ -19,12 +19,12 @@ fn operations_in_a_scope() {
                 slice_rows: 10,
             };
             let mut pitched = ctx.pitched_zeros::<u32>(whole)?;
-            let fixed = ctx.upload_pitched(&[1u32, 2, 3, 4, 5, 6], Extent::new(3, 2))?;
+            let fixed = ctx.pitched_from(&[1u32, 2, 3, 4, 5, 6], Extent::new(3, 2))?;
             let mut strided = vec![CANARY; 70 * 10 * 4];
             let mut corner = [0; 6];
             stream.scope(|s| {
                 let mut scratch = s.pitched_zeros::<u32>(whole)?;
-                let mut lent = s.lend_pitched(&mut pitched);
+                let mut lent = pitched.lend(s);
                 s.write_rows(&host, &mut scratch)?;
                 s.copy_rows(&scratch, &mut lent)?;
                 s.fill_rows(&mut lent.region_mut(10..20, 2..4, ..)?, 7)?;
@@ -66,7 +66,7 @@ fn operations_in_a_scope() {
 #[test]
 fn rows_are_handed_over() {
     in_context(|ctx| {
-        let (first, second) = (ctx.stream()?, ctx.stream()?);
+        let (first, second) = (ctx.new_stream()?, ctx.new_stream()?);
         let extent = Extent::new(33, 20).slices(3);
         let len = extent.elements().unwrap();
         let mut pitched = ctx.pitched_zeros::<u32>(extent)?;
@@ -75,13 +75,13 @@ fn rows_are_handed_over() {
             scope.on(&first, |a| {
                 scope.on(&second, |b| {
                     let gate = Gate::close(&first);
-                    let mut lent = a.lend_pitched(&mut pitched);
+                    let mut lent = pitched.lend(a);
                     let mut scratch = a.pitched_zeros::<u32>(extent)?;
                     a.fill_rows(&mut lent, 6)?;
                     a.copy_rows(&lent, &mut scratch)?;
-                    let lent = b.take(a, lent)?;
-                    let scratch = b.take(a, scratch)?;
-                    b.copy_rows(&scratch, &mut b.lend_pitched(&mut copy))?;
+                    let lent = lent.hand_over(a, b)?;
+                    let scratch = scratch.hand_over(a, b)?;
+                    b.copy_rows(&scratch, &mut copy.lend(b))?;
                     drop((lent, scratch));
                     assert!(is_busy(&second), "the second stream waits for the first");
                     gate.open();
@@ -99,16 +99,16 @@ fn rows_are_handed_over() {
 #[test]
 fn rows_come_to_rest() {
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let extent = Extent::new(33, 20).slices(3);
         let host = numbers(extent);
         let mut lent = ctx.pitched_zeros::<u32>(extent)?;
         let rows = stream.scope(|s| {
             let mut rows = s.pitched_zeros::<u32>(extent)?;
             s.write_rows(&host, &mut rows)?;
-            let (head, mut tail) = s.lend_pitched(&mut lent).split_at_mut(Axis::X, 16)?;
+            let (head, mut tail) = lent.lend(s).split_at_mut(Axis::X, 16)?;
             s.copy_rows(&rows.region(16.., .., ..)?, &mut tail)?;
-            let (rows, mut head) = (s.finish(rows)?, s.finish(head)?);
+            let (rows, mut head) = (rows.release(s)?, head.release(s)?);
             s.fill_rows(&mut tail.region_mut(1.., .., ..)?, 5)?;
             head.copy_from(&rows.region(..16, .., ..)?)?;
             Ok(rows)
@@ -126,17 +126,16 @@ fn rows_come_to_rest() {
 #[test]
 fn halves_on_two_streams() {
     in_context(|ctx| {
-        let (first, second) = (ctx.stream()?, ctx.stream()?);
+        let (first, second) = (ctx.new_stream()?, ctx.new_stream()?);
         let extent = Extent::new(1001, 50);
         let mut pitched = ctx.pitched_zeros::<u32>(extent)?;
-        let source = ctx.upload_pitched(&numbers(extent), extent)?;
-        let (left, right) = pitched.view_mut().split_at_mut(Axis::X, 333)?;
+        let source = ctx.pitched_from(&numbers(extent), extent)?;
+        let (left, right) = pitched.as_mut_slice().split_at_mut(Axis::X, 333)?;
         scope(|scope| {
             scope.on(&first, |a| {
                 scope.on(&second, |b| {
                     let gate = Gate::close(&first);
-                    let (mut left, mut right) =
-                        (a.lend_pitched_view(left), b.lend_pitched_view(right));
+                    let (mut left, mut right) = (left.lend(a), right.lend(b));
                     a.copy_rows(source.region(..333, .., ..)?, &mut left)?;
                     b.copy_rows(source.region(333.., .., ..)?, &mut right)?;
                     assert!(is_busy(&first));
@@ -254,17 +253,17 @@ fn kernels_are_given_rows() {
             let double = module
                 .kernel::<(In<Rows<u32>>, u64, Out<Rows<u32>>, u64, u32, u32)>("double_rows")?;
             // Before the memory: compute-sanitizer takes a stream made after a wait for one that did not wait.
-            let stream = ctx.stream()?;
+            let stream = ctx.new_stream()?;
             let extent = Extent::new(200, 9);
             let host: Vec<u32> = (0..1800).collect();
-            let mut image = ctx.upload_pitched(&host, extent)?;
-            let at_rest = ctx.upload_pitched(&host, extent)?;
-            let mut doubled: Pitched<'_, u32> = ctx.pitched_zeros(extent)?;
+            let mut image = ctx.pitched_from(&host, extent)?;
+            let at_rest = ctx.pitched_from(&host, extent)?;
+            let mut doubled: PitchedBuffer<'_, u32> = ctx.pitched_zeros(extent)?;
             let mut scratched = vec![0; 3 * 4];
             let [pitch, to_pitch] = [&image, &doubled].map(|image| image.pitch_bytes() as u64);
             stream.scope(|s| {
-                let mut image = s.lend_pitched(&mut image);
-                let mut doubled = s.lend_pitched(&mut doubled);
+                let mut image = image.lend(s);
+                let mut doubled = doubled.lend(s);
                 let mut part = image.region_mut(3..150, 2..7, ..)?;
                 let config = LaunchConfig::new([5, 1, 1], [256, 1, 1]);
                 // SAFETY: the kernel stays within 147 elements of 5 rows, which are those of the part.

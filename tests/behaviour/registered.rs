@@ -28,7 +28,7 @@ fn registrations(ctx: Context<'_>) -> usize {
 #[test]
 fn copies_of_registered_memory_do_not_block() {
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let mut host = vec![0u8; 100_000];
         let sum = ctx.with_registered(&mut host, |host| {
             fetch(&stream, 1, host)?;
@@ -51,7 +51,7 @@ fn copies_of_registered_memory_do_not_block() {
 #[test]
 fn it_ends_on_error_and_panic_too() {
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let mut host = vec![0u8; 10_000];
         let error = ctx.with_registered(&mut host, |host| {
             fetch(&stream, 1, host)?;

@@ -17,7 +17,7 @@ fn add<'ctx>(ctx: Context<'ctx>) -> Result<SafeKernel<'ctx, Add>> {
     let add = ctx.load_ptx(PTX)?.kernel::<Add>("add")?;
     // SAFETY: y[i] += x[i] for i below n only, whatever the grid.
     Ok(unsafe {
-        add.safe_when([
+        add.assert_safe_when([
             (SHORT_X, |_, (x, _, n)| n as usize <= x),
             (SHORT_Y, |_, (_, y, n)| n as usize <= y),
         ])
@@ -35,10 +35,10 @@ fn violated(kernel: &str, precondition: &'static str) -> Error {
 #[test]
 fn launch_needs_no_unsafe() {
     in_context(|ctx| {
-        let (add, stream) = (add(ctx)?, ctx.stream()?);
+        let (add, stream) = (add(ctx)?, ctx.new_stream()?);
         let (x, mut y) = (ctx.upload(&[1u32, 2, 3])?, ctx.upload(&[10u32, 20, 30])?);
         stream.scope(|s| {
-            let mut y = s.lend(&mut y);
+            let mut y = y.lend(s);
             add.launch(s, LaunchConfig::for_elements(3), (&x, &mut y, 3))?;
             add.launch(
                 s,
@@ -54,16 +54,10 @@ fn launch_needs_no_unsafe() {
 #[test]
 fn violated_precondition_is_named_and_nothing_is_launched() {
     in_context(|ctx| {
-        let (add, stream) = (add(ctx)?, ctx.stream()?);
+        let (add, stream) = (add(ctx)?, ctx.new_stream()?);
         let (x, mut y) = (ctx.upload(&[1u32, 2, 3])?, ctx.zeros::<u32>(2)?);
         let mut launch = |n| {
-            stream.scope(|s| {
-                add.launch(
-                    s,
-                    LaunchConfig::for_elements(3),
-                    (&x, &mut s.lend(&mut y), n),
-                )
-            })
+            stream.scope(|s| add.launch(s, LaunchConfig::for_elements(3), (&x, &mut y.lend(s), n)))
         };
         assert_eq!(
             launch(4),
@@ -92,8 +86,8 @@ fn configuration_is_seen_too() {
         let nothing = ctx.load_ptx(PTX)?.kernel::<()>("nothing")?;
         // SAFETY: it does nothing.
         let nothing =
-            unsafe { nothing.safe_when([(one_block, |config, ()| config.blocks() == 1)]) };
-        let stream = ctx.stream()?;
+            unsafe { nothing.assert_safe_when([(one_block, |config, ()| config.blocks() == 1)]) };
+        let stream = ctx.new_stream()?;
         let launch = |config| stream.scope(|s| nothing.launch(s, config, ()));
         let shape = LaunchConfig::new([1; 3], [32, 1, 1]);
         assert_eq!(launch(shape), Ok(()));
@@ -112,26 +106,20 @@ fn configuration_is_seen_too() {
 #[test]
 fn empty_problem_has_no_preconditions() {
     in_context(|ctx| {
-        let (add, stream) = (add(ctx)?, ctx.stream()?);
+        let (add, stream) = (add(ctx)?, ctx.new_stream()?);
         let (x, mut y) = (ctx.zeros::<u32>(0)?, ctx.zeros::<u32>(0)?);
-        stream.scope(|s| {
-            add.launch(
-                s,
-                LaunchConfig::for_elements(0),
-                (&x, &mut s.lend(&mut y), 5),
-            )
-        })
+        stream.scope(|s| add.launch(s, LaunchConfig::for_elements(0), (&x, &mut y.lend(s), 5)))
     });
 }
 
 #[test]
 fn limits_are_checked_as_for_any_launch() {
     in_context(|ctx| {
-        let (add, stream) = (add(ctx)?, ctx.stream()?);
+        let (add, stream) = (add(ctx)?, ctx.new_stream()?);
         let (x, mut y) = (ctx.zeros::<u32>(1)?, ctx.zeros::<u32>(1)?);
         let error = stream.scope(|s| {
             let config = LaunchConfig::new([1; 3], [2048, 1, 1]);
-            add.launch(s, config, (&x, &mut s.lend(&mut y), 1))
+            add.launch(s, config, (&x, &mut y.lend(s), 1))
         });
         let Err(Error::BadLaunch {
             value: 2048,
@@ -162,13 +150,12 @@ fn constant_is_written_between_scopes() {
     in_context(|ctx| {
         let (kernel, table) = weigh(ctx)?;
         // SAFETY: x[i] *= weights[i % 4] for i below n only; it touches no other variable.
-        let mut scale = unsafe { kernel.safe_when_reading(table, [SHORT]) };
-        let (stream, mut x) = (ctx.stream()?, ctx.upload(&[1.0f32; 4])?);
+        let mut scale = unsafe { kernel.assert_safe_when_reading(table, [SHORT]) };
+        let (stream, mut x) = (ctx.new_stream()?, ctx.upload(&[1.0f32; 4])?);
         for table in [[1.0, 2.0, 3.0, 4.0], [10.0; 4]] {
             scale.variables_mut().write(&table)?;
-            stream.scope(|s| {
-                scale.launch(s, LaunchConfig::for_elements(4), (&mut s.lend(&mut x), 4))
-            })?;
+            stream
+                .scope(|s| scale.launch(s, LaunchConfig::for_elements(4), (&mut x.lend(s), 4)))?;
         }
         assert_eq!(x.to_vec()?, [10.0, 20.0, 30.0, 40.0]);
         assert_eq!(scale.variables().to_vec()?, [10.0; 4]);
@@ -185,13 +172,13 @@ fn constant_is_shared_by_kernels_that_borrow_it() {
         let (kernel, mut table) = weigh(ctx)?;
         table.write(&[2.0; 4])?;
         // SAFETY: as above.
-        let scale = unsafe { kernel.safe_when_reading(&table, [SHORT]) };
-        let (first, second) = (ctx.stream()?, ctx.stream()?);
+        let scale = unsafe { kernel.assert_safe_when_reading(&table, [SHORT]) };
+        let (first, second) = (ctx.new_stream()?, ctx.new_stream()?);
         let (mut x, mut y) = (ctx.upload(&[1.0f32])?, ctx.upload(&[2.0f32])?);
         let one = LaunchConfig::for_elements(1);
         scoped_cuda::scope(|scope| {
-            scope.on(&first, |s| scale.launch(s, one, (&mut s.lend(&mut x), 1)))?;
-            scope.on(&second, |s| scale.launch(s, one, (&mut s.lend(&mut y), 1)))?;
+            scope.on(&first, |s| scale.launch(s, one, (&mut x.lend(s), 1)))?;
+            scope.on(&second, |s| scale.launch(s, one, (&mut y.lend(s), 1)))?;
             assert_eq!(table.to_vec()?, [2.0; 4], "the host reads too");
             Ok(())
         })?;
@@ -213,11 +200,11 @@ fn threads_share_modules_and_kernels() {
                         let (module, shared) = (&module, &shared);
                         threads.spawn(move || -> Result<Vec<u32>> {
                             let own = module.kernel::<Add>("add")?;
-                            let (stream, x) = (ctx.stream()?, ctx.filled(8, number)?);
+                            let (stream, x) = (ctx.new_stream()?, ctx.filled(8, number)?);
                             let mut y = ctx.filled(8, 100u32)?;
                             let config = LaunchConfig::for_elements(8);
                             stream.scope(|s| {
-                                let mut y = s.lend(&mut y);
+                                let mut y = y.lend(s);
                                 for _ in 0..50 {
                                     shared.launch(s, config, (&x, &mut y, 8))?;
                                     // SAFETY: `add` stays below n, which both have.
@@ -245,11 +232,12 @@ fn panic_in_a_precondition_leaves_nothing_behind() {
     in_context(|ctx| {
         let nothing = ctx.load_ptx(PTX)?.kernel::<()>("nothing")?;
         // SAFETY: it does nothing.
-        let nothing = unsafe { nothing.safe_when([("never", |_, ()| panic!("on purpose"))]) };
-        let (stream, mut x) = (ctx.stream()?, ctx.zeros::<u32>(1)?);
+        let nothing =
+            unsafe { nothing.assert_safe_when([("never", |_, ()| panic!("on purpose"))]) };
+        let (stream, mut x) = (ctx.new_stream()?, ctx.zeros::<u32>(1)?);
         let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             stream.scope(|s| {
-                s.fill(&mut s.lend(&mut x), 3)?;
+                s.fill(&mut x.lend(s), 3)?;
                 nothing.launch(s, LaunchConfig::for_elements(1), ())
             })
         }));

@@ -15,7 +15,7 @@ const WATCH: Duration = Duration::from_millis(30);
 #[test]
 fn finished_memory_leaves_the_scope() {
     in_context(|ctx| {
-        let (first, second) = (ctx.stream()?, ctx.stream()?);
+        let (first, second) = (ctx.new_stream()?, ctx.new_stream()?);
         let host = vec![3u32; 1 << 16];
         let mut out = ctx.zeros::<u32>(1 << 16)?;
         let memory = scope(|scope| {
@@ -23,9 +23,9 @@ fn finished_memory_leaves_the_scope() {
                 scope.on(&second, |b| {
                     let mut memory = a.upload(&host)?;
                     a.fill(&mut memory.slice_mut(..1)?, 4)?;
-                    let mut memory = b.take(a, memory)?;
+                    let mut memory = memory.hand_over(a, b)?;
                     b.fill(&mut memory.slice_mut(1..2)?, 5)?;
-                    let mut memory = b.finish(memory)?;
+                    let mut memory = memory.release(b)?;
                     assert!(!is_busy(&second), "it has waited");
                     // At rest: the context's own stream may use it, and the first stream too, without a hand-over.
                     memory.slice_mut(2..3)?.write(&[6])?;
@@ -34,7 +34,7 @@ fn finished_memory_leaves_the_scope() {
                 })
             })
         })?;
-        first.scope(|s| s.copy(&memory, &mut s.lend(&mut out)))?;
+        first.scope(|s| s.copy(&memory, &mut out.lend(s)))?;
         // Freed on the service stream, after which a new allocation may get the same memory.
         drop(memory);
         drop(ctx.filled(1 << 16, 9u32)?);
@@ -47,24 +47,24 @@ fn finished_memory_leaves_the_scope() {
 #[test]
 fn finish_waits_for_its_own_stream_only() {
     in_context(|ctx| {
-        let (held, free) = (ctx.stream()?, ctx.stream()?);
+        let (held, free) = (ctx.new_stream()?, ctx.new_stream()?);
         let (mut a, mut b) = (ctx.zeros::<u32>(8)?, ctx.zeros::<u32>(8)?);
-        let (head, tail) = b.view_mut().split_at_mut(4)?;
+        let (head, tail) = b.as_mut_slice().split_at_mut(4)?;
         scope(|scope| {
             scope.on(&held, |h| {
                 let gate = Gate::close(&held);
-                h.fill(&mut h.lend(&mut a), 1)?;
+                h.fill(&mut a.lend(h), 1)?;
                 scope.on(&free, |f| {
-                    let mut part = f.lend_view(head);
+                    let mut part = head.lend(f);
                     f.fill(&mut part, 2)?;
-                    let mut part = f.finish(part)?;
+                    let mut part = part.release(f)?;
                     assert!(is_busy(&held));
-                    assert_eq!(part.view().to_vec()?, [2; 4]);
+                    assert_eq!(part.as_slice().to_vec()?, [2; 4]);
                     part.slice_mut(1..2)?.write(&[7])?;
                     // Lent anew, to the other stream, which need not wait for anybody.
-                    let mut part = h.lend_view(part);
+                    let mut part = part.lend(h);
                     h.fill(&mut part.slice_mut(3..)?, 8)?;
-                    f.fill(&mut f.lend_view(tail), 9)
+                    f.fill(&mut tail.lend(f), 9)
                 })?;
                 gate.open();
                 Ok(())
@@ -80,7 +80,7 @@ fn finish_waits_for_its_own_stream_only() {
 #[test]
 fn finish_waits_for_whoever_had_the_memory() {
     in_context(|ctx| {
-        let (first, second) = (ctx.stream()?, ctx.stream()?);
+        let (first, second) = (ctx.new_stream()?, ctx.new_stream()?);
         let (closed, gate) = mpsc::channel();
         let opener = std::thread::spawn(move || {
             let gate: Gate = gate.recv().unwrap();
@@ -93,8 +93,8 @@ fn finish_waits_for_whoever_had_the_memory() {
                     let mut memory = a.zeros::<u32>(1000)?;
                     closed.send(Gate::close(&first)).unwrap();
                     a.fill(&mut memory, 5)?;
-                    let memory = b.take(a, memory)?;
-                    let memory = b.finish(memory)?;
+                    let memory = memory.hand_over(a, b)?;
+                    let memory = memory.release(b)?;
                     assert_eq!(memory.to_vec()?, [5; 1000]);
                     Ok(memory)
                 })
@@ -109,7 +109,7 @@ fn finish_waits_for_whoever_had_the_memory() {
 #[test]
 fn memory_without_content_gets_some() {
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let host = [1u64, 2, 3];
         let (from_host, filled) = stream.scope(|s| {
             let memory = s.uninit::<u64>(3)?;
@@ -127,7 +127,7 @@ fn memory_without_content_gets_some() {
             let mut filled = unsafe { s.uninit::<u32>(3)?.assume_init() };
             s.fill(&mut filled, 7)?;
             assert!(s.upload::<u8>(&[])?.is_empty());
-            Ok((s.finish(from_host)?, s.finish(filled)?))
+            Ok((from_host.release(s)?, filled.release(s)?))
         })?;
         assert_eq!(
             (from_host.to_vec()?, filled.to_vec()?),
@@ -140,14 +140,12 @@ fn memory_without_content_gets_some() {
 #[test]
 fn chunks_go_to_different_streams() {
     in_context(|ctx| {
-        let streams: Vec<_> = (0..3).map(|_| ctx.stream()).collect::<Result<_>>()?;
+        let streams: Vec<_> = (0..3).map(|_| ctx.new_stream()).collect::<Result<_>>()?;
         let mut buffer = ctx.zeros::<u32>(1000)?;
-        let chunks = buffer.view_mut().chunks_mut(300)?;
+        let chunks = buffer.as_mut_slice().chunks_mut(300)?;
         scope(|scope| {
             for (i, chunk) in chunks.enumerate() {
-                scope.on(&streams[i % 3], |s| {
-                    s.fill(&mut s.lend_view(chunk), i as u32)
-                })?;
+                scope.on(&streams[i % 3], |s| s.fill(&mut chunk.lend(s), i as u32))?;
             }
             Ok(())
         })?;
@@ -161,14 +159,14 @@ fn chunks_go_to_different_streams() {
 #[test]
 fn dropping_on_another_thread_frees_in_order() {
     in_context(|ctx| {
-        let (first, second) = (ctx.stream()?, ctx.stream()?);
+        let (first, second) = (ctx.new_stream()?, ctx.new_stream()?);
         let mut out = ctx.zeros::<u32>(1 << 16)?;
         scope(|scope| {
             scope.on(&first, |a| {
                 let mut memory = a.zeros::<u32>(1 << 16)?;
                 let gate = Gate::close(&first);
                 a.fill(&mut memory, 9)?;
-                a.copy(&memory, &mut a.lend(&mut out))?;
+                a.copy(&memory, &mut out.lend(a))?;
                 std::thread::scope(|threads| drop(threads.spawn(move || drop(memory))));
                 // What comes next may get the same memory; the work above has not run yet.
                 scope.on(&second, |b| {
@@ -188,7 +186,7 @@ fn dropping_on_another_thread_frees_in_order() {
 #[test]
 fn what_is_uploaded_in_a_scope_is_there_for_what_comes_next() {
     in_context(|ctx| {
-        let (first, second) = (ctx.stream()?, ctx.stream()?);
+        let (first, second) = (ctx.new_stream()?, ctx.new_stream()?);
         let mut host = vec![0u32; 1 << 18];
         let (mut own, mut other) = (ctx.zeros::<u32>(1 << 18)?, ctx.zeros::<u32>(1 << 18)?);
         for round in 1..10 {
@@ -196,10 +194,10 @@ fn what_is_uploaded_in_a_scope_is_there_for_what_comes_next() {
             scope(|scope| {
                 scope.on(&first, |a| {
                     let memory = a.upload(&host)?;
-                    a.copy(&memory, &mut a.lend(&mut own))?;
+                    a.copy(&memory, &mut own.lend(a))?;
                     scope.on(&second, |b| {
-                        let memory = b.take(a, memory)?;
-                        b.copy(&memory, &mut b.lend(&mut other))
+                        let memory = memory.hand_over(a, b)?;
+                        b.copy(&memory, &mut other.lend(b))
                     })
                 })
             })?;
@@ -221,10 +219,10 @@ fn raw_call_on_lent_memory_is_in_order() {
     }
 
     in_context(|ctx| {
-        let (stream, mut buffer) = (ctx.stream()?, ctx.zeros::<u32>(8)?);
+        let (stream, mut buffer) = (ctx.new_stream()?, ctx.zeros::<u32>(8)?);
         let (at_rest, mut host, mut made) = (buffer.as_raw(), [0; 8], [0; 8]);
         stream.scope(|s| {
-            let mut memory = s.lend(&mut buffer);
+            let mut memory = buffer.lend(s);
             assert_eq!(memory.as_raw(), at_rest);
             let mut own = s.zeros::<u32>(8)?;
             let gate = Gate::close(&stream);

@@ -16,7 +16,7 @@ fn returns_only_after_the_gate(in_scope: impl FnOnce() -> Result<()> + Send) -> 
     let mut outcome = Ok(());
     let result = &mut outcome;
     in_context(move |ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let (sender, receiver) = mpsc::channel();
         let (closed, gate) = mpsc::channel();
         std::thread::scope(|threads| {
@@ -63,7 +63,7 @@ fn scope_waits_on_error() {
 #[test]
 fn scope_waits_on_panic() {
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let (closed, gate) = mpsc::channel();
         let opener = std::thread::spawn(move || {
             let gate: Gate = gate.recv().unwrap();
@@ -90,11 +90,11 @@ fn scope_waits_on_panic() {
 #[test]
 fn forgetting_handles_does_not_lose_the_wait() {
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let mut buffer = ctx.zeros::<u32>(4)?;
         let host = [1, 2, 3, 4];
         stream.scope(|s| {
-            let mut lent = s.lend(&mut buffer);
+            let mut lent = buffer.lend(s);
             s.write(&host, &mut lent)?;
             #[allow(clippy::forget_non_drop)] // whatever it is, it is forgotten
             mem::forget(lent);
@@ -109,11 +109,11 @@ fn forgetting_handles_does_not_lose_the_wait() {
 #[test]
 fn work_on_one_stream_runs_in_program_order() {
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let mut buffer = ctx.zeros::<u8>(1000)?;
         let (host, mut first, mut second) = (vec![2u8; 1000], vec![0; 1000], vec![0; 1000]);
         stream.scope(|s| {
-            let mut lent = s.lend(&mut buffer);
+            let mut lent = buffer.lend(s);
             s.fill(&mut lent, 1)?;
             s.read(&lent, &mut first)?;
             s.write(&host, &mut lent)?;
@@ -129,12 +129,12 @@ fn work_on_one_stream_runs_in_program_order() {
 #[test]
 fn fill_has_three_widths() {
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         let (mut bytes, mut halves, mut words) = (ctx.zeros(5)?, ctx.zeros(5)?, ctx.zeros(5)?);
         stream.scope(|s| {
-            s.fill(&mut s.lend(&mut bytes), -1i8)?;
-            s.fill(&mut s.lend(&mut halves), 0x1234u16)?;
-            s.fill(&mut s.lend(&mut words).slice_mut(1..4)?, 2.5f32)
+            s.fill(&mut bytes.lend(s), -1i8)?;
+            s.fill(&mut halves.lend(s), 0x1234u16)?;
+            s.fill(&mut words.lend(s).slice_mut(1..4)?, 2.5f32)
         })?;
         assert_eq!(bytes.to_vec()?, [-1; 5]);
         assert_eq!(halves.to_vec()?, [0x1234; 5]);
@@ -147,17 +147,17 @@ fn fill_has_three_widths() {
 #[test]
 fn taking_over_waits_for_the_other_stream() {
     in_context(|ctx| {
-        let (first, second) = (ctx.stream()?, ctx.stream()?);
+        let (first, second) = (ctx.new_stream()?, ctx.new_stream()?);
         let mut buffer = ctx.zeros::<u32>(1 << 16)?;
         let mut copy = ctx.zeros::<u32>(1 << 16)?;
         scope(|scope| {
             scope.on(&first, |a| {
-                let mut memory = a.lend(&mut buffer);
+                let mut memory = buffer.lend(a);
                 let gate = Gate::close(&first);
                 a.fill(&mut memory, 5)?;
                 scope.on(&second, |b| {
-                    let memory = b.take(a, memory)?;
-                    b.copy(&memory, &mut b.lend(&mut copy))?;
+                    let memory = memory.hand_over(a, b)?;
+                    b.copy(&memory, &mut copy.lend(b))?;
                     std::thread::sleep(WATCH);
                     assert!(
                         is_busy(&second),
@@ -176,7 +176,7 @@ fn taking_over_waits_for_the_other_stream() {
 #[test]
 fn memory_goes_back_and_forth() {
     in_context(|ctx| {
-        let (first, second) = (ctx.stream()?, ctx.stream()?);
+        let (first, second) = (ctx.new_stream()?, ctx.new_stream()?);
         let module = ctx.load_ptx(crate::common::PTX)?;
         let add = module.kernel::<(scoped_cuda::In<u32>, scoped_cuda::InOut<u32>, u32)>("add")?;
         let one = ctx.filled(1000, 1u32)?;
@@ -184,17 +184,17 @@ fn memory_goes_back_and_forth() {
         scope(|scope| {
             scope.on(&first, |a| {
                 scope.on(&second, |b| {
-                    let mut memory = a.lend(&mut sum);
+                    let mut memory = sum.lend(a);
                     for _ in 0..25 {
                         let config = scoped_cuda::LaunchConfig::for_elements(1000);
                         #[allow(unsafe_code)]
                         // SAFETY: `add` reads and updates indices below 1000, which both have.
                         unsafe { a.launch(&add, config, (&one, &mut memory, 1000)) }?;
-                        let mut there = b.take(a, memory)?;
+                        let mut there = memory.hand_over(a, b)?;
                         #[allow(unsafe_code)]
                         // SAFETY: as above.
                         unsafe { b.launch(&add, config, (&one, &mut there, 1000)) }?;
-                        memory = a.take(b, there)?;
+                        memory = there.hand_over(b, a)?;
                     }
                     Ok(())
                 })
@@ -209,16 +209,16 @@ fn memory_goes_back_and_forth() {
 #[test]
 fn dropping_in_a_scope_frees_in_order() {
     in_context(|ctx| {
-        let (first, second) = (ctx.stream()?, ctx.stream()?);
+        let (first, second) = (ctx.new_stream()?, ctx.new_stream()?);
         let mut out = ctx.zeros::<u32>(1 << 16)?;
         scope(|scope| {
             scope.on(&first, |a| {
                 scope.on(&second, |b| {
                     let mut memory = a.zeros::<u32>(1 << 16)?;
                     a.fill(&mut memory, 9)?;
-                    let memory = b.take(a, memory)?;
+                    let memory = memory.hand_over(a, b)?;
                     let gate = Gate::close(&second);
-                    b.copy(&memory, &mut b.lend(&mut out))?;
+                    b.copy(&memory, &mut out.lend(b))?;
                     drop(memory);
                     // What comes next may get the same memory; the copy above has not run yet.
                     let mut next = a.zeros::<u32>(1 << 16)?;
@@ -236,14 +236,14 @@ fn dropping_in_a_scope_frees_in_order() {
 #[test]
 fn many_streams_share_what_is_only_read() {
     in_context(|ctx| {
-        let streams: Vec<_> = (0..5).map(|_| ctx.stream()).collect::<Result<_>>()?;
+        let streams: Vec<_> = (0..5).map(|_| ctx.new_stream()).collect::<Result<_>>()?;
         let source = ctx.upload(&[1u16, 2, 3])?;
         let mut copies = (0..5)
             .map(|_| ctx.zeros::<u16>(3))
             .collect::<Result<Vec<_>>>()?;
         scope(|scope| {
             for (stream, copy) in streams.iter().zip(&mut copies) {
-                scope.on(stream, |s| s.copy(&source, &mut s.lend(copy)))?;
+                scope.on(stream, |s| s.copy(&source, &mut copy.lend(s)))?;
             }
             Ok(())
         })?;
@@ -257,12 +257,12 @@ fn many_streams_share_what_is_only_read() {
 #[test]
 fn parts_of_a_buffer_go_to_different_streams() {
     in_context(|ctx| {
-        let (first, second) = (ctx.stream()?, ctx.stream()?);
+        let (first, second) = (ctx.new_stream()?, ctx.new_stream()?);
         let mut buffer = ctx.zeros::<u32>(10)?;
-        let (head, tail) = buffer.view_mut().split_at_mut(4)?;
+        let (head, tail) = buffer.as_mut_slice().split_at_mut(4)?;
         scope(|scope| {
-            scope.on(&first, |s| s.fill(&mut s.lend_view(head), 1))?;
-            scope.on(&second, |s| s.fill(&mut s.lend_view(tail), 2))
+            scope.on(&first, |s| s.fill(&mut head.lend(s), 1))?;
+            scope.on(&second, |s| s.fill(&mut tail.lend(s), 2))
         })?;
         assert_eq!(buffer.to_vec()?, [1, 1, 1, 1, 2, 2, 2, 2, 2, 2]);
         Ok(())
@@ -272,11 +272,11 @@ fn parts_of_a_buffer_go_to_different_streams() {
 #[test]
 fn one_scope_spans_contexts() {
     in_two_contexts(|a, b| {
-        let (on_a, on_b) = (a.stream()?, b.stream()?);
+        let (on_a, on_b) = (a.new_stream()?, b.new_stream()?);
         let (mut of_a, mut of_b) = (a.zeros::<u8>(9)?, b.zeros::<u8>(9)?);
         scope(|scope| {
-            scope.on(&on_a, |s| s.fill(&mut s.lend(&mut of_a), 1))?;
-            scope.on(&on_b, |s| s.fill(&mut s.lend(&mut of_b), 2))
+            scope.on(&on_a, |s| s.fill(&mut of_a.lend(s), 1))?;
+            scope.on(&on_b, |s| s.fill(&mut of_b.lend(s), 2))
         })?;
         assert_eq!((of_a.to_vec()?, of_b.to_vec()?), (vec![1; 9], vec![2; 9]));
         Ok(())
@@ -286,14 +286,14 @@ fn one_scope_spans_contexts() {
 #[test]
 fn threads_share_a_stream() {
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         std::thread::scope(|threads| {
             let workers: Vec<_> = (0..4u32)
                 .map(|i| {
                     let stream = &stream;
                     threads.spawn(move || {
                         let mut own = ctx.zeros::<u32>(1000)?;
-                        stream.scope(|s| s.fill(&mut s.lend(&mut own), i))?;
+                        stream.scope(|s| s.fill(&mut own.lend(s), i))?;
                         own.to_vec()
                     })
                 })
@@ -353,7 +353,7 @@ fn priorities_are_what_was_asked_for_or_an_error() {
                 }
             );
         }
-        assert_eq!(priority_of(&ctx.stream()?), 0);
+        assert_eq!(priority_of(&ctx.new_stream()?), 0);
         Ok(())
     });
 }
@@ -375,10 +375,10 @@ fn a_stream_with_a_name_says_it() {
             format!("Stream(\"results\", device 0, {raw:p})")
         );
         let mut buffer = ctx.zeros::<u32>(3)?;
-        stream.scope(|s| s.fill(&mut s.lend(&mut buffer), 1))?;
+        stream.scope(|s| s.fill(&mut buffer.lend(s), 1))?;
         assert_eq!(buffer.to_vec()?, [1; 3]);
         assert!(stream.close().is_ok());
-        assert_eq!(ctx.stream()?.name(), None);
+        assert_eq!(ctx.new_stream()?.name(), None);
         Ok(())
     });
 }
@@ -386,7 +386,7 @@ fn a_stream_with_a_name_says_it() {
 #[test]
 fn a_stream_is_idle_outside_scopes() {
     in_context(|ctx| {
-        let stream = ctx.stream()?;
+        let stream = ctx.new_stream()?;
         assert!(stream.is_idle()?);
         stream.scope(|_| {
             let gate = Gate::close(&stream);
@@ -402,18 +402,19 @@ fn a_stream_is_idle_outside_scopes() {
 #[test]
 fn threads_work_in_one_scope() {
     in_context(|ctx| {
-        let streams = (0..4).map(|_| ctx.stream()).collect::<Result<Vec<_>>>()?;
+        let streams = (0..4)
+            .map(|_| ctx.new_stream())
+            .collect::<Result<Vec<_>>>()?;
         let mut buffer = ctx.zeros::<u32>(4000)?;
-        let parts: Vec<_> = buffer.view_mut().chunks_mut(1000)?.collect();
+        let parts: Vec<_> = buffer.as_mut_slice().chunks_mut(1000)?.collect();
         scope(|scope| {
             std::thread::scope(|threads| {
                 let workers: Vec<_> = (0..)
                     .zip(parts)
                     .zip(&streams)
                     .map(|((value, part), stream)| {
-                        threads.spawn(move || {
-                            scope.on(stream, |s| s.fill(&mut s.lend_view(part), value))
-                        })
+                        threads
+                            .spawn(move || scope.on(stream, |s| s.fill(&mut part.lend(s), value)))
                     })
                     .collect();
                 workers

@@ -80,12 +80,12 @@ fn copy_both_ways<'a, 'b>(driver: Driver, a: Context<'a>, b: Context<'b>) -> Res
         home.copy(&there, &mut back)?;
         assert_eq!(there.to_vec()?, pattern(3));
         assert_eq!(back.to_vec()?, pattern(3));
-        let (of_a, of_b) = (a.stream()?, b.stream()?);
+        let (of_a, of_b) = (a.new_stream()?, b.new_stream()?);
         back.write(&pattern(0))?;
         scope(|scope| {
             scope.on(&of_a, |a| {
                 scope.on(&of_b, |b| {
-                    let (mut there, mut back) = (b.lend(&mut there), a.lend(&mut back));
+                    let (mut there, mut back) = (there.lend(b), back.lend(a));
                     home.enqueue(b, &there, a, &mut back)?;
                     b.fill(&mut there, 0)
                 })
@@ -99,9 +99,9 @@ fn copy_both_ways<'a, 'b>(driver: Driver, a: Context<'a>, b: Context<'b>) -> Res
         assert_eq!(there.to_vec()?, vec![0; N]);
 
         let (pinned, mut pinned_back) = (a.pinned_from(&pattern(4))?, a.pinned_zeros(N)?);
-        token.copy(&pinned.mapped()?, &mut there)?;
+        token.copy(&pinned.device_view(), &mut there)?;
         assert_eq!(there.to_vec()?, pattern(4));
-        home.copy(&there, &mut pinned_back.mapped_mut()?)?;
+        home.copy(&there, &mut pinned_back.device_view_mut())?;
         assert_eq!(*pinned_back, pattern(4));
     }
     assert_eq!(stack(driver), before);
@@ -156,7 +156,7 @@ fn bytes_arrive_over_any_topology() {
 #[test]
 fn enqueued_copy_is_ordered_on_both_streams() {
     in_two_contexts(|a, b| {
-        let (of_a, of_b) = (a.stream()?, b.stream()?);
+        let (of_a, of_b) = (a.new_stream()?, b.new_stream()?);
         let mut source = a.zeros::<u32>(N)?;
         let mut destination = b.zeros::<u32>(N)?;
         let mut arrived = b.zeros::<u32>(N)?;
@@ -164,9 +164,9 @@ fn enqueued_copy_is_ordered_on_both_streams() {
             scope(|scope| {
                 scope.on(&of_a, |on_a| {
                     scope.on(&of_b, |on_b| {
-                        let mut source = on_a.lend(&mut source);
-                        let mut destination = on_b.lend(&mut destination);
-                        let mut arrived = on_b.lend(&mut arrived);
+                        let mut source = source.lend(on_a);
+                        let mut destination = destination.lend(on_b);
+                        let mut arrived = arrived.lend(on_b);
                         on_b.fill(&mut destination, 1)?;
                         // The source's stream is held shut: nothing after this may be seen before the gate opens.
                         let gate = Gate::close(&of_a);
@@ -194,7 +194,7 @@ fn enqueued_copy_is_ordered_on_both_streams() {
 #[test]
 fn copy_waits_for_the_destination_to_be_free() {
     in_two_contexts(|a, b| {
-        let (of_a, of_b) = (a.stream()?, b.stream()?);
+        let (of_a, of_b) = (a.new_stream()?, b.new_stream()?);
         let mut source = a.filled(N, 7u32)?;
         let mut destination = b.zeros::<u32>(N)?;
         let mut earlier = b.zeros::<u32>(N)?;
@@ -202,10 +202,9 @@ fn copy_waits_for_the_destination_to_be_free() {
         scope(|scope| {
             scope.on(&of_a, |on_a| {
                 scope.on(&of_b, |on_b| {
-                    let (source, mut destination) =
-                        (on_a.lend(&mut source), on_b.lend(&mut destination));
+                    let (source, mut destination) = (source.lend(on_a), destination.lend(on_b));
                     let gate = Gate::close(&of_b);
-                    on_b.copy(&destination, &mut on_b.lend(&mut earlier))?;
+                    on_b.copy(&destination, &mut earlier.lend(on_b))?;
                     token.enqueue(on_a, &source, on_b, &mut destination)?;
                     std::thread::sleep(Duration::from_millis(30));
                     assert!(
@@ -231,14 +230,18 @@ fn copy_waits_for_the_destination_to_be_free() {
 #[test]
 fn memory_is_freed_behind_an_enqueued_copy() {
     in_two_contexts(|a, b| {
-        let (of_a, of_b, more_of_a, more_of_b) =
-            (a.stream()?, b.stream()?, a.stream()?, b.stream()?);
+        let (of_a, of_b, more_of_a, more_of_b) = (
+            a.new_stream()?,
+            b.new_stream()?,
+            a.new_stream()?,
+            b.new_stream()?,
+        );
         let mut arrived = b.zeros::<u32>(N)?;
         for token in tokens(a, b)? {
             let (taken_a, taken_b) = scope(|scope| {
                 scope.on(&of_a, |on_a| {
                     scope.on(&of_b, |on_b| {
-                        let mut arrived = on_b.lend(&mut arrived);
+                        let mut arrived = arrived.lend(on_b);
                         let gate = Gate::close(&of_a);
                         let mut source = on_a.zeros::<u32>(N)?;
                         let mut destination = on_b.zeros::<u32>(N)?;
@@ -252,7 +255,7 @@ fn memory_is_freed_behind_an_enqueued_copy() {
                                 more_a.fill(&mut on_a, 8u32)?;
                                 more_b.fill(&mut on_b, 9u32)?;
                                 gate.open();
-                                Ok((more_a.finish(on_a)?, more_b.finish(on_b)?))
+                                Ok((on_a.release(more_a)?, on_b.release(more_b)?))
                             })
                         })
                     })
@@ -278,7 +281,7 @@ fn two_threads_enqueue_in_opposite_directions() {
         source: &'scope mut Buffer<'a, u32>,
         destination: &'scope mut Buffer<'b, u32>,
     ) -> Result<()> {
-        let (mut source, mut destination) = (from.lend(source), to.lend(destination));
+        let (mut source, mut destination) = (source.lend(from), destination.lend(to));
         for round in 0..ROUNDS as usize {
             from.fill(&mut source.slice_mut(round..)?, round as u32)?;
             let mut there = destination.slice_mut(round..=round)?;
@@ -289,7 +292,7 @@ fn two_threads_enqueue_in_opposite_directions() {
     }
 
     in_two_contexts(|a, b| {
-        let (of_a, of_b) = (a.stream()?, b.stream()?);
+        let (of_a, of_b) = (a.new_stream()?, b.new_stream()?);
         let (there, back) = (a.transfer_to(b)?, b.transfer_to(a)?);
         let (mut from_a, mut to_a) = (a.zeros(N)?, a.zeros(ROUNDS as usize)?);
         let (mut from_b, mut to_b) = (b.zeros(N)?, b.zeros(ROUNDS as usize)?);
@@ -370,12 +373,12 @@ fn peer_access_is_asked_for() {
 fn a_healthy_path_is_verified() {
     in_two_contexts(|a, b| {
         // Before a direct token makes the staged ones fast too.
-        assert!(!Transfer::staged(a, b)?.verified()?.is_direct());
+        assert!(!Transfer::staged(a, b)?.verify()?.is_direct());
         for token in tokens(a, b)? {
-            assert_eq!(token.verified()?.is_direct(), token.is_direct());
+            assert_eq!(token.verify()?.is_direct(), token.is_direct());
         }
         for token in tokens(b, a)? {
-            assert_eq!(token.verified()?.is_direct(), token.is_direct());
+            assert_eq!(token.verify()?.is_direct(), token.is_direct());
         }
         Ok(())
     });
@@ -394,8 +397,8 @@ fn a_path_that_delivers_zeros_is_found() {
                 let mut destination = b.filled(3, 9u8)?;
                 direct.copy(&source, &mut destination)?;
                 assert_eq!(destination.to_vec()?, [0; 3], "nothing but a check tells");
-                assert_eq!(direct.verified().unwrap_err(), unreliable(0, 1));
-                assert_eq!(a.transfer_to(b)?.verified().unwrap_err(), unreliable(0, 1));
+                assert_eq!(direct.verify().unwrap_err(), unreliable(0, 1));
+                assert_eq!(a.transfer_to(b)?.verify().unwrap_err(), unreliable(0, 1));
                 Ok(())
             })
         })
@@ -413,11 +416,11 @@ fn a_path_that_is_broken_one_way_only_is_found_either_way() {
         driver.with_device(0, |a| {
             driver.with_device(1, |b| {
                 assert_eq!(
-                    Transfer::direct(a, b)?.verified().unwrap_err(),
+                    Transfer::direct(a, b)?.verify().unwrap_err(),
                     unreliable(1, 0)
                 );
                 assert_eq!(
-                    Transfer::direct(b, a)?.verified().unwrap_err(),
+                    Transfer::direct(b, a)?.verify().unwrap_err(),
                     unreliable(1, 0)
                 );
                 Ok(())
@@ -435,22 +438,22 @@ fn a_staged_token_goes_around_a_broken_path() {
             driver.with_device(0, |a| {
                 driver.with_device(1, |b| {
                     let (staged, home) = (Transfer::staged(a, b)?, Transfer::staged(b, a)?);
-                    assert!(!staged.verified()?.is_direct());
-                    home.verified()?;
+                    assert!(!staged.verify()?.is_direct());
+                    home.verify()?;
                     // From here on the driver copies directly, either way.
                     Transfer::direct(a, b)?;
-                    assert_eq!(staged.verified().unwrap_err(), unreliable(0, 1));
-                    assert_eq!(home.verified().unwrap_err(), unreliable(1, 0));
+                    assert_eq!(staged.verify().unwrap_err(), unreliable(0, 1));
+                    assert_eq!(home.verify().unwrap_err(), unreliable(1, 0));
                     // Between other contexts of the same devices it does not.
                     driver.with_device(0, |a| {
-                        driver.with_device(1, |b| Transfer::staged(a, b)?.verified().map(drop))
+                        driver.with_device(1, |b| Transfer::staged(a, b)?.verify().map(drop))
                     })
                 })
             })?;
         }
         // Within a device there is no path to be broken.
         driver.with_device(0, |a| {
-            driver.with_device(0, |b| Transfer::direct(a, b)?.verified().map(drop))
+            driver.with_device(0, |b| Transfer::direct(a, b)?.verify().map(drop))
         })
     });
 }
@@ -479,9 +482,9 @@ fn what_begins_when_one_of_the_contexts_is_lost_says_so() {
             let (source, image) = (a.filled(16, 7u8)?, a.pitched_zeros::<u8>(extent)?);
             let (mut to, mut image_to) = (b.zeros::<u8>(16)?, b.pitched_zeros::<u8>(extent)?);
             let mut pinned = b.pinned_zeros::<u8>(16)?;
-            let mut mapped = pinned.mapped_mut()?;
-            let (of_a, of_b, token) = (a.stream()?, b.stream()?, a.transfer_to(b)?);
-            let (event_a, event_b) = (a.event()?, b.event()?);
+            let mut mapped = pinned.device_view_mut();
+            let (of_a, of_b, token) = (a.new_stream()?, b.new_stream()?, a.transfer_to(b)?);
+            let (event_a, event_b) = (a.new_event()?, b.new_event()?);
             of_a.scope(|s| s.record(&event_a))?;
             of_b.scope(|s| s.record(&event_b))?;
 

@@ -3,7 +3,7 @@
 #![allow(dead_code)] // each test binary uses a part
 #![allow(unsafe_code)] // launches
 
-use scoped_cuda::{Context, JitOptions, LaunchConfig, Linked, Module, Out, Result};
+use scoped_cuda::{Context, JitOptions, LaunchConfig, LinkedImage, Module, Out, Result};
 
 /// Calls a function that [`HELPER`] has.
 pub(crate) const KERNEL: &str = include_str!("link_kernel.ptx");
@@ -16,9 +16,9 @@ pub(crate) fn assert_linked(module: &Module<'_>) -> Result<()> {
         machine.kernel("linked", |call| call.store(0, &[42u32]));
     }
     let linked = module.kernel::<(Out<u32>,)>("linked")?;
-    let (stream, mut to) = (ctx.stream()?, ctx.zeros::<u32>(1)?);
+    let (stream, mut to) = (ctx.new_stream()?, ctx.zeros::<u32>(1)?);
     stream.scope(|s| {
-        let mut to = s.lend(&mut to);
+        let mut to = to.lend(s);
         // SAFETY: it stores one element.
         unsafe { s.launch(&linked, LaunchConfig::new([1; 3], [1; 3]), (&mut to,)) }
     })?;
@@ -27,7 +27,7 @@ pub(crate) fn assert_linked(module: &Module<'_>) -> Result<()> {
 }
 
 /// Kernel and function put together.
-pub(crate) fn link(ctx: Context<'_>, options: &JitOptions) -> Result<Linked> {
+pub(crate) fn link(ctx: Context<'_>, options: &JitOptions) -> Result<LinkedImage> {
     let mut linker = ctx.linker(options)?;
     linker.add_ptx("kernel.ptx", KERNEL)?;
     linker.add_ptx("helper.ptx", HELPER)?;

@@ -19,12 +19,12 @@ fn fault_is_reported_once_and_kept() {
         };
         let result = driver.with_device(0, |ctx| {
             let fault = ctx.load_ptx(PTX)?.kernel::<(InOut<u32>,)>("fault")?;
-            let stream = ctx.stream()?;
+            let stream = ctx.new_stream()?;
             let mut buffer = ctx.zeros::<u32>(4)?;
             let other = ctx.upload(&[1u8; 1000])?;
             let error = stream
                 .scope(|s| {
-                    let mut lent = s.lend(&mut buffer);
+                    let mut lent = buffer.lend(s);
                     // SAFETY: not safe at all: it stores to an address that nobody has, which is what this test is about. The device
                     // refuses, and no memory of this process is touched.
                     unsafe { s.launch(&fault, LaunchConfig::for_elements(1), (&mut lent,)) }
@@ -39,7 +39,7 @@ fn fault_is_reported_once_and_kept() {
             let poisoned = Error::Poisoned { first };
             assert_eq!(ctx.zeros::<u8>(1).unwrap_err(), poisoned);
             assert_eq!(other.to_vec().unwrap_err(), poisoned);
-            assert_eq!(ctx.stream().unwrap_err(), poisoned);
+            assert_eq!(ctx.new_stream().unwrap_err(), poisoned);
             assert_eq!(
                 stream.scope(|s| s.zeros::<u8>(1).map(drop)).unwrap_err(),
                 poisoned

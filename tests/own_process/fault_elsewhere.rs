@@ -50,7 +50,7 @@ fn other_device_is_busy() -> Result<()> {
     driver().with_two_devices([0, 1], |a, b| {
         let fault = a.load_ptx(PTX)?.kernel::<(InOut<u32>,)>("fault")?;
         let spin = b.load_ptx(PTX)?.kernel::<(u64,)>("spin")?;
-        let (of_a, of_b) = (a.stream()?, b.stream()?);
+        let (of_a, of_b) = (a.new_stream()?, b.new_stream()?);
         let mut target = a.zeros::<u32>(4)?;
         let source = b.filled(1 << 20, 1u32)?;
         let mut host = b.pinned_zeros::<u32>(1 << 20)?;
@@ -60,7 +60,7 @@ fn other_device_is_busy() -> Result<()> {
                     // SAFETY: it touches nothing.
                     unsafe { on_b.launch(&spin, ONE, (2_000_000_000,)) }?;
                     on_b.read(&source, &mut host)?;
-                    let mut target = on_a.lend(&mut target);
+                    let mut target = target.lend(on_a);
                     // SAFETY: not safe at all: it stores to an address that nobody has, which is what this test is about. The device
                     // refuses, and no memory of this process is touched.
                     unsafe { on_a.launch(&fault, ONE, (&mut target,)) }
@@ -75,11 +75,11 @@ fn other_device_is_idle() -> Result<()> {
     let driver = driver();
     let result = driver.with_two_devices([0, 1], |a, b| {
         let fault = a.load_ptx(PTX)?.kernel::<(InOut<u32>,)>("fault")?;
-        let (of_a, of_b) = (a.stream()?, b.stream()?);
+        let (of_a, of_b) = (a.new_stream()?, b.new_stream()?);
         let (mut target, mut other) = (a.zeros::<u32>(4)?, b.zeros::<u32>(4)?);
-        of_b.scope(|s| s.fill(&mut s.lend(&mut other), 1))?;
+        of_b.scope(|s| s.fill(&mut other.lend(s), 1))?;
         of_a.scope(|s| {
-            let mut target = s.lend(&mut target);
+            let mut target = target.lend(s);
             // SAFETY: as above.
             unsafe { s.launch(&fault, ONE, (&mut target,)) }
         })

@@ -31,10 +31,10 @@ fn captures_are_dropped_once_when_a_fault_comes_first() {
             // What the end of the context says is not what this test is about.
             let _ = driver.with_device(0, |ctx| {
                 let fault = ctx.load_ptx(PTX)?.kernel::<(InOut<u32>,)>("fault")?;
-                let (stream, mut buffer) = (ctx.stream()?, ctx.zeros::<u32>(4)?);
+                let (stream, mut buffer) = (ctx.new_stream()?, ctx.zeros::<u32>(4)?);
                 let error = stream
                     .scope(|s| {
-                        let mut lent = s.lend(&mut buffer);
+                        let mut lent = buffer.lend(s);
                         // SAFETY: not safe at all: it stores to an address that nobody has, which is what this test is about. The device
                         // refuses, and no memory of this process is touched.
                         unsafe { s.launch(&fault, LaunchConfig::for_elements(1), (&mut lent,)) }?;

@@ -33,7 +33,7 @@ fn a_fault_wakes_a_future_that_the_driver_forgets() {
             // What the end of the context says is not what this test is about.
             let _ = driver.with_device(0, |ctx| {
                 let fault = ctx.load_ptx(PTX)?.kernel::<(InOut<u32>,)>("fault")?;
-                let (held, stream) = (ctx.stream()?, ctx.stream()?);
+                let (held, stream) = (ctx.new_stream()?, ctx.new_stream()?);
                 let mut buffer = ctx.zeros::<u32>(4)?;
                 let (host, device) = (ctx.pinned_from(&[1u32, 2])?, ctx.zeros(2)?);
                 let gate = Gate::close(&held);
@@ -50,7 +50,7 @@ fn a_fault_wakes_a_future_that_the_driver_forgets() {
                 });
                 stream
                     .scope(|s| {
-                        let mut lent = s.lend(&mut buffer);
+                        let mut lent = buffer.lend(s);
                         // SAFETY: not safe at all: it stores to an address that nobody has, which is what this test is about. The device
                         // refuses, and no memory of this process is touched.
                         unsafe { s.launch(&fault, LaunchConfig::for_elements(1), (&mut lent,)) }

@@ -18,11 +18,11 @@ fn variables(ctx: Context<'_>) -> Result<()> {
     let count = module.kernel::<()>("count")?;
     let mut counter = module.global::<u32>("counter", 1)?;
     drop(module);
-    let stream = ctx.stream()?;
+    let stream = ctx.new_stream()?;
     counter.set(10)?;
     let mut seen = [0];
     stream.scope(|s| {
-        let mut lent = s.lend_view(counter.view_mut());
+        let mut lent = counter.as_mut_slice().lend(s);
         // SAFETY: the counter is in the order of this stream.
         unsafe { s.launch(&count, LaunchConfig::new([1; 3], [5, 1, 1]), ()) }?;
         s.read(&lent, &mut seen)?;

@@ -4,7 +4,7 @@
 
 use crate::Program;
 use crate::common::PTX;
-use scoped_cuda::{Context, JitOptions, Linked, Out, Result};
+use scoped_cuda::{Context, JitOptions, LinkedImage, Out, Result};
 
 pub(crate) const PROGRAMS: &[(&str, Program)] = &[
     ("images", |driver| driver.with_device(0, images)),
@@ -30,7 +30,7 @@ fn images(ctx: Context<'_>) -> Result<()> {
     Ok(())
 }
 
-fn link(ctx: Context<'_>) -> Result<Linked> {
+fn link(ctx: Context<'_>) -> Result<LinkedImage> {
     let mut linker = ctx.linker(&JitOptions::default())?;
     linker.add_ptx("helper.ptx", HELPER)?;
     linker.add_ptx("kernel.ptx", KERNEL)?;

@@ -5,7 +5,7 @@
 use crate::Program;
 use crate::common::{PTX, launches};
 use scoped_cuda::{
-    CachePreference, Carveout, Context, Counted, In, InOut, LaunchConfig, Out, Result, SharedBytes,
+    CachePreference, Carveout, Context, In, InOut, LaunchConfig, Out, Result, SharedBytes, WithLen,
 };
 use std::sync::Arc;
 
@@ -28,11 +28,11 @@ fn kernels(ctx: Context<'_>) -> Result<()> {
     module.parameters("add")?;
     let add = module.kernel::<(In<u32>, InOut<u32>, u32)>("add")?;
     drop(module);
-    let stream = ctx.stream()?;
+    let stream = ctx.new_stream()?;
     let x = ctx.filled(4, 1u32)?;
     let mut y = ctx.filled(4, 2u32)?;
     stream.scope(|s| {
-        let mut y = s.lend(&mut y);
+        let mut y = y.lend(s);
         // SAFETY: `add` stays below 4, which both have.
         unsafe { s.launch(&add, LaunchConfig::for_elements(4), (&x, &mut y, 4)) }
     })?;
@@ -46,15 +46,15 @@ fn safe_kernels(ctx: Context<'_>) -> Result<()> {
     let weigh = module.kernel::<(InOut<f32>, u32)>("weigh")?;
     // SAFETY: x[i] *= weights[i % 4] for i below n only.
     let mut weigh = unsafe {
-        weigh.safe_when_reading(
+        weigh.assert_safe_when_reading(
             weights,
             [("n is at most the length of x", |_, (x, n)| n as usize <= x)],
         )
     };
     weigh.variables_mut().write(&[2.0; 4])?;
-    let (stream, mut x) = (ctx.stream()?, ctx.filled(4, 3.0f32)?);
+    let (stream, mut x) = (ctx.new_stream()?, ctx.filled(4, 3.0f32)?);
     stream.scope(|s| {
-        let mut x = s.lend(&mut x);
+        let mut x = x.lend(s);
         weigh.launch(s, LaunchConfig::for_elements(4), (&mut x, 4))
     })?;
     assert_eq!(x.to_vec()?, [6.0; 4]);
@@ -63,14 +63,14 @@ fn safe_kernels(ctx: Context<'_>) -> Result<()> {
 
 fn special_launches(ctx: Context<'_>) -> Result<()> {
     let module = ctx.load_ptx(launches::PTX)?;
-    let fill = module.kernel::<(Counted<Out<f32>, u32>, f32)>("fill_counted")?;
+    let fill = module.kernel::<(WithLen<Out<f32>, u32>, f32)>("fill_counted")?;
     let shared = module.kernel::<(SharedBytes, Out<u32>)>("shared_bytes")?;
     shared.set_max_dynamic_shared_bytes(60_000)?;
-    let (stream, mut x, mut told) = (ctx.stream()?, ctx.zeros(4)?, ctx.zeros::<u32>(2)?);
+    let (stream, mut x, mut told) = (ctx.new_stream()?, ctx.zeros(4)?, ctx.zeros::<u32>(2)?);
     let urgent = *ctx.stream_priorities()?.start();
     let shape = LaunchConfig::new([2, 1, 1], [32, 1, 1]);
     stream.scope(|s| {
-        let (mut x, mut told) = (s.lend(&mut x), s.lend(&mut told));
+        let (mut x, mut told) = (x.lend(s), told.lend(s));
         let configs = [
             shape.cooperative(),
             shape.cluster([2, 1, 1]),
@@ -109,11 +109,11 @@ fn attributes_and_occupancy(ctx: Context<'_>) -> Result<()> {
 
 /// B152: whether it was called, refused or given up, a host function is dropped, before its scope returns.
 fn host_functions(ctx: Context<'_>) -> Result<()> {
-    let stream = ctx.stream()?;
+    let stream = ctx.new_stream()?;
     let mut buffer = ctx.zeros::<u32>(4)?;
     let held = Arc::new(());
     let result = stream.scope(|s| {
-        let mut lent = s.lend(&mut buffer);
+        let mut lent = buffer.lend(s);
         for i in 0..3 {
             s.fill(&mut lent, i)?;
             let held = Arc::clone(&held);

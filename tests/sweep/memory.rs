@@ -20,7 +20,7 @@ pub(crate) const PROGRAMS: &[(&str, Program)] = &[
 ];
 
 fn memory_at_rest(ctx: Context<'_>) -> Result<()> {
-    ctx.free_memory()?;
+    ctx.free_memory_bytes()?;
     let source = ctx.upload(&[1u32, 2, 3, 4])?;
     let mut buffer = ctx.zeros::<u32>(4)?;
     buffer.copy_from(&source)?;
@@ -60,34 +60,34 @@ fn closing(ctx: Context<'_>) -> Result<()> {
         }
         return Err(error);
     }
-    let stream = ctx.stream()?;
+    let stream = ctx.new_stream()?;
     if let Err((stream, error)) = stream.close() {
         if ctx.driver().fault().is_none() {
             stream.scope(|_| Ok(()))?;
         }
         return Err(error);
     }
-    for event in [ctx.event()?, ctx.event()?] {
+    for event in [ctx.new_event()?, ctx.new_event()?] {
         if let Err((event, error)) = event.close() {
             assert_eq!(event.is_complete(), Err(Error::EventNotRecorded));
             return Err(error);
         }
     }
-    ctx.timed_event()?.close().map_err(|(_, error)| error)
+    ctx.new_timed_event()?.close().map_err(|(_, error)| error)
 }
 
 fn memory_made_in_a_scope(ctx: Context<'_>) -> Result<()> {
-    let stream = ctx.stream()?;
+    let stream = ctx.new_stream()?;
     let host = [1u32, 2, 3, 4];
     let mut buffer = ctx.zeros::<u32>(4)?;
     let (made, early) = stream.scope(|s| {
         let made = s.upload(&host)?;
-        let mut lent = s.lend(&mut buffer);
+        let mut lent = buffer.lend(s);
         s.copy(&made, &mut lent)?;
-        let early = s.finish(lent)?.view().to_vec()?;
+        let early = lent.release(s)?.as_slice().to_vec()?;
         let memory = s.uninit(4)?;
         drop(s.write_init(&host, memory)?);
-        Ok((s.finish(made)?, early))
+        Ok((made.release(s)?, early))
     })?;
     assert_eq!((made.to_vec()?, early), (host.to_vec(), host.to_vec()));
     Ok(())

@@ -12,27 +12,27 @@ pub(crate) const PROGRAMS: &[(&str, Program)] = &[("several contexts", several_c
 fn several_contexts(driver: Driver) -> Result<()> {
     driver.with_three_devices([0, 1, 0], |a, b, again| {
         let transfer = Transfer::direct(a, b)?;
-        let (stream, other) = (b.stream()?, b.stream()?);
+        let (stream, other) = (b.new_stream()?, b.new_stream()?);
         let add = b
             .load_ptx(PTX)?
             .kernel::<(In<u32>, InOut<u32>, u32)>("add")?;
         let config = LaunchConfig::for_elements(2);
         let (mut far, mut near) = (a.upload(&[1u32, 2])?, b.zeros::<u32>(2)?);
-        let there = transfer.reach(&far)?;
+        let there = transfer.peer_slice(&far)?;
         stream.scope(|s| {
-            let mut near = s.lend(&mut near);
+            let mut near = near.lend(s);
             // SAFETY: `add` reads and updates two elements, and there are two.
             unsafe { s.launch(&add, config, (there, &mut near, 2)) }
         })?;
-        let there = transfer.reach_mut(&mut far)?;
+        let there = transfer.peer_slice_mut(&mut far)?;
         scope(|scope| {
             scope.on(&stream, |s| {
                 scope.on(&other, |o| {
-                    let mut there = s.lend_peer(there);
+                    let mut there = there.lend(s);
                     // SAFETY: as above.
                     unsafe { s.launch(&add, config, (&near, &mut there, 2)) }?;
-                    let there = o.take(s, there)?;
-                    let mut there = o.lend_peer(o.finish(there)?);
+                    let there = there.hand_over(s, o)?;
+                    let mut there = there.release(o)?.lend(o);
                     // SAFETY: as above.
                     unsafe { o.launch(&add, config, (&near, &mut there, 2)) }
                 })
@@ -41,19 +41,19 @@ fn several_contexts(driver: Driver) -> Result<()> {
         assert_eq!(far.to_vec()?, [3, 6]);
 
         let same = again.same_context(a)?;
-        same.buffer_mut(&mut far).write(&[8, 9])?;
-        again.zeros::<u32>(2)?.copy_from(&same.buffer(&far))?;
+        same.slice_of_mut(&mut far).write(&[8, 9])?;
+        again.zeros::<u32>(2)?.copy_from(&same.slice_of(&far))?;
 
-        let image = a.upload_pitched(&[1u8, 2, 3, 4], Extent::new(2, 2))?;
+        let image = a.pitched_from(&[1u8, 2, 3, 4], Extent::new(2, 2))?;
         let mut arrived = b.pitched_zeros::<u8>(Extent::new(2, 1))?;
         transfer.copy_rows(&image.region(.., 1.., ..)?, &mut arrived)?;
         assert_eq!(arrived.to_vec()?, [3, 4]);
-        let (sender, mut image) = (a.stream()?, image);
+        let (sender, mut image) = (a.new_stream()?, image);
         scope(|scope| {
             scope.on(&sender, |on_a| {
                 scope.on(&stream, |on_b| {
-                    let image = on_a.lend_pitched(&mut image);
-                    let mut arrived = on_b.lend_pitched(&mut arrived);
+                    let image = image.lend(on_a);
+                    let mut arrived = arrived.lend(on_b);
                     let first = image.region(.., ..1, ..)?;
                     transfer.enqueue_rows(on_a, &first, on_b, &mut arrived)
                 })

@@ -18,7 +18,7 @@ pub(crate) const PROGRAMS: &[(&str, Program)] = &[
 ];
 
 fn owned_copies(ctx: Context<'_>) -> Result<()> {
-    let stream = ctx.stream()?;
+    let stream = ctx.new_stream()?;
     let (host, device) = (ctx.pinned_from(&[1u32, 2])?, ctx.zeros(2)?);
     // What does not begin gives both sides back, as they were.
     let upload = stream.upload_owned(host, device).map_err(|refused| {
@@ -56,7 +56,7 @@ fn awaited_copies(ctx: Context<'_>) -> Result<()> {
     let (sender, woken) = mpsc::channel();
     let waker = Waker::from(Arc::new(Told(sender)));
     let mut task = Task::from_waker(&waker);
-    let stream = ctx.stream()?;
+    let stream = ctx.new_stream()?;
     let mut sides = (ctx.pinned_from(&[1u32, 2])?, ctx.zeros(2)?);
     for _ in 0..2 {
         let paused = pause(ctx);
@@ -78,7 +78,7 @@ fn awaited_copies(ctx: Context<'_>) -> Result<()> {
 
 /// B68: the memory of cancelled copies is freed, by the next copy or by the end of the context.
 fn dropped_copies(ctx: Context<'_>) -> Result<()> {
-    let stream = ctx.stream()?;
+    let stream = ctx.new_stream()?;
     let (host, device) = (ctx.pinned_from(&[1u32, 2])?, ctx.zeros(2)?);
     let paused = pause(ctx);
     drop(stream.upload_owned(host, device)?);

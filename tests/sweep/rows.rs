@@ -17,7 +17,7 @@ fn rows_at_rest(ctx: Context<'_>) -> Result<()> {
     let (image, volume) = (Extent::new(3, 2), Extent::new(3, 2).slices(2));
     for extent in [image, volume] {
         let host: Vec<u32> = (0..extent.elements().unwrap() as u32).collect();
-        let source = ctx.upload_pitched(&host, extent)?;
+        let source = ctx.pitched_from(&host, extent)?;
         let mut rows = ctx.pitched_zeros::<u32>(extent)?;
         rows.copy_from(&source)?;
         rows.region_mut(..1, 1.., ..)?.fill(9)?;
@@ -40,19 +40,19 @@ fn rows_at_rest(ctx: Context<'_>) -> Result<()> {
 }
 
 fn rows_in_scopes(ctx: Context<'_>) -> Result<()> {
-    let (first, second) = (ctx.stream()?, ctx.stream()?);
+    let (first, second) = (ctx.new_stream()?, ctx.new_stream()?);
     let extent = Extent::new(3, 2).slices(2);
     let (source, mut back) = ([4u32; 12], [0; 12]);
     let mut rows = ctx.pitched_zeros::<u32>(extent)?;
     scope(|scope| {
         scope.on(&first, |a| {
             let mut scratch = a.pitched_zeros::<u32>(extent)?;
-            let mut lent = a.lend_pitched(&mut rows);
+            let mut lent = rows.lend(a);
             a.write_rows(&source, &mut lent)?;
             a.fill_rows(&mut lent.region_mut(.., ..1, ..)?, 5)?;
             a.copy_rows(&lent, &mut scratch)?;
             scope.on(&second, |b| {
-                let scratch = b.take(a, scratch)?;
+                let scratch = scratch.hand_over(a, b)?;
                 b.read_rows(&scratch, &mut back)
             })
         })

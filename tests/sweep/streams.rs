@@ -20,11 +20,11 @@ pub(crate) const PROGRAMS: &[(&str, Program)] = &[
 ];
 
 fn one_stream(ctx: Context<'_>) -> Result<()> {
-    let stream = ctx.stream()?;
+    let stream = ctx.new_stream()?;
     let mut buffer = ctx.zeros::<u32>(4)?;
     let (source, mut back) = ([1, 2, 3, 4], [0; 4]);
     stream.scope(|s| {
-        let mut lent = s.lend(&mut buffer);
+        let mut lent = buffer.lend(s);
         s.write(&source, &mut lent)?;
         let mut scratch = s.zeros::<u32>(4)?;
         s.copy(&lent, &mut scratch)?;
@@ -38,14 +38,14 @@ fn one_stream(ctx: Context<'_>) -> Result<()> {
 }
 
 fn two_streams(ctx: Context<'_>) -> Result<()> {
-    let (first, second) = (ctx.stream()?, ctx.stream()?);
+    let (first, second) = (ctx.new_stream()?, ctx.new_stream()?);
     let mut back = [0; 4];
     scope(|scope| {
         scope.on(&first, |a| {
             let mut memory = a.zeros::<u32>(4)?;
             a.fill(&mut memory, 6)?;
             scope.on(&second, |b| {
-                let memory = b.take(a, memory)?;
+                let memory = memory.hand_over(a, b)?;
                 b.read(&memory, &mut back)
             })
         })
@@ -55,17 +55,17 @@ fn two_streams(ctx: Context<'_>) -> Result<()> {
 }
 
 fn events(ctx: Context<'_>) -> Result<()> {
-    let (first, event) = (ctx.stream()?, ctx.event()?);
+    let (first, event) = (ctx.new_stream()?, ctx.new_event()?);
     let second = ctx.stream_with(StreamOptions {
         priority: -1,
         name: Some("second"),
     })?;
-    let (start, end) = (ctx.timed_event()?, ctx.timed_event()?);
+    let (start, end) = (ctx.new_timed_event()?, ctx.new_timed_event()?);
     let mut buffer = ctx.zeros::<u32>(4)?;
     scope(|scope| {
         scope.on(&first, |s| {
             s.record(&start)?;
-            s.fill(&mut s.lend(&mut buffer), 1)?;
+            s.fill(&mut buffer.lend(s), 1)?;
             s.record(&event)
         })?;
         scope.on(&second, |s| {
@@ -81,10 +81,10 @@ fn events(ctx: Context<'_>) -> Result<()> {
 
 /// The driver's failure is reported by a teardown or not at all: the panic goes first.
 fn panicking(ctx: Context<'_>) -> Result<()> {
-    let stream = ctx.stream()?;
+    let stream = ctx.new_stream()?;
     let mut buffer = ctx.zeros::<u32>(4)?;
     stream.scope(|s| {
-        let mut lent = s.lend(&mut buffer);
+        let mut lent = buffer.lend(s);
         let mut scratch = s.zeros::<u32>(4)?;
         s.fill(&mut scratch, 1)?;
         s.copy(&scratch, &mut lent)?;
@@ -93,10 +93,10 @@ fn panicking(ctx: Context<'_>) -> Result<()> {
 }
 
 fn failing(ctx: Context<'_>) -> Result<()> {
-    let stream = ctx.stream()?;
+    let stream = ctx.new_stream()?;
     let mut buffer = ctx.zeros::<u32>(4)?;
     stream.scope(|s| {
-        s.fill(&mut s.lend(&mut buffer), 1)?;
+        s.fill(&mut buffer.lend(s), 1)?;
         Err(Error::NoDevice)
     })
 }

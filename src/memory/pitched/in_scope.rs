@@ -3,57 +3,19 @@
 #![allow(unsafe_code)] // copies and fills device memory
 
 use super::host::{RowSource, RowTarget};
-use super::pitched::Pitched;
+use super::pitched::PitchedBuffer;
 use super::region;
-use super::slice::PitchedSliceMut;
 use super::{PitchedMemoryMut, ReadableRows};
 use crate::error::Result;
 use crate::extent::Extent;
 use crate::internal::calls;
 use crate::memory::Element;
 use crate::memory::sealed::Token;
-use crate::memory::{Fill, Ordered, Pattern};
+use crate::memory::{Fill, OnStream, Pattern};
 use crate::stream::ScopedStream;
 
 /// Device memory in rows.
 impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
-    /// Puts rows at rest into the order of this stream, until the end of the scope. No driver call.
-    ///
-    /// ```
-    /// # use scoped_cuda::{Driver, Extent, sim::Simulation};
-    /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
-    /// let mut image = ctx.pitched_zeros::<u32>(Extent::new(3, 2))?;
-    /// let (stream, mut column) = (ctx.stream()?, [0; 2]);
-    /// stream.scope(|s| {
-    ///     let mut image = s.lend_pitched(&mut image);
-    ///     s.write_rows(&[1, 2, 3, 4, 5, 6], &mut image)?;
-    ///     s.fill_rows(&mut image.region_mut(1.., .., ..)?, 7)?;
-    ///     s.read_rows(&image.region(..1, .., ..)?, &mut column)
-    /// })?;
-    /// assert_eq!(column, [1, 4]);
-    /// assert_eq!(image.to_vec()?, [1, 7, 7, 4, 7, 7]);
-    /// # Ok(()) })?;
-    /// # Ok::<(), scoped_cuda::Error>(())
-    /// ```
-    #[must_use]
-    pub fn lend_pitched<T>(
-        self,
-        memory: &'scope mut Pitched<'ctx, T>,
-    ) -> Ordered<'s, PitchedSliceMut<'scope, 'ctx, T>> {
-        self.lend_pitched_view(memory.view_mut())
-    }
-
-    /// Puts a view of rows at rest into the order of this stream, until the end of the scope. No driver call.
-    ///
-    /// Parts from [`PitchedSliceMut::split_at_mut`] go to different streams this way.
-    #[must_use]
-    pub fn lend_pitched_view<T>(
-        self,
-        view: PitchedSliceMut<'scope, 'ctx, T>,
-    ) -> Ordered<'s, PitchedSliceMut<'scope, 'ctx, T>> {
-        self.order(view)
-    }
-
     /// Allocates `extent` elements in rows, in the order of this stream, all bytes zero. Dropping the handle frees them in the same
     /// order (`cuMemAllocFromPoolAsync`, `cuMemsetD8Async`, `cuMemFreeAsync`).
     ///
@@ -62,16 +24,16 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     pub fn pitched_zeros<T: Element>(
         self,
         extent: Extent,
-    ) -> Result<Ordered<'s, Pitched<'ctx, T>>> {
+    ) -> Result<OnStream<'s, PitchedBuffer<'ctx, T>>> {
         let stream = self.stream().as_raw();
-        let memory = Pitched::allocate(self.context(), extent, stream)?;
+        let memory = PitchedBuffer::allocate(self.context(), extent, stream)?;
         let bytes = memory.bytes();
         if !bytes.is_empty() {
             let (driver, len) = (self.context().api(), bytes.size_bytes());
             // SAFETY: the bytes were allocated in the order of this stream, and are freed in it (C6).
             unsafe { calls::memset_d8_async(driver, bytes.as_raw(), 0, len, stream) }?;
         }
-        Ok(self.order(memory))
+        Ok(OnStream::new(memory, self.brand()))
     }
 
     /// Copies `source` to `destination`: [`HostRows`](crate::HostRows) of the same extent, or a slice of as many elements, in which each
@@ -83,9 +45,13 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     pub fn write_rows<T: Element>(
         self,
         source: impl RowSource<'scope, T>,
-        destination: &mut Ordered<'s, impl PitchedMemoryMut<'ctx, T>>,
+        destination: &mut OnStream<'s, impl PitchedMemoryMut<'ctx, T>>,
     ) -> Result<()> {
-        let to = destination.memory_mut().view_mut().view().geometry();
+        let to = destination
+            .memory_mut()
+            .as_mut_slice()
+            .as_slice()
+            .geometry();
         let source = source.rows(to.extent, Token)?;
         if to.is_empty::<T>() {
             return Ok(());
@@ -136,10 +102,14 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     pub fn copy_rows<T: Element>(
         self,
         source: impl ReadableRows<'s, 'scope, 'ctx, T>,
-        destination: &mut Ordered<'s, impl PitchedMemoryMut<'ctx, T>>,
+        destination: &mut OnStream<'s, impl PitchedMemoryMut<'ctx, T>>,
     ) -> Result<()> {
         let from = source.rows(Token).geometry();
-        let to = destination.memory_mut().view_mut().view().geometry();
+        let to = destination
+            .memory_mut()
+            .as_mut_slice()
+            .as_slice()
+            .geometry();
         Extent::same(from.extent, to.extent)?;
         if to.is_empty::<T>() {
             return Ok(());
@@ -156,10 +126,14 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     /// What the driver returns.
     pub fn fill_rows<T: Fill>(
         self,
-        destination: &mut Ordered<'s, impl PitchedMemoryMut<'ctx, T>>,
+        destination: &mut OnStream<'s, impl PitchedMemoryMut<'ctx, T>>,
         value: T,
     ) -> Result<()> {
-        let to = destination.memory_mut().view_mut().view().geometry();
+        let to = destination
+            .memory_mut()
+            .as_mut_slice()
+            .as_slice()
+            .geometry();
         let (Some(pattern), false) = (Pattern::of(&value), to.is_empty::<T>()) else {
             return Ok(());
         };

@@ -1,11 +1,11 @@
 //! Rows in the order of a stream.
 
-use super::pitched::Pitched;
+use super::pitched::PitchedBuffer;
 use super::slice::{PitchedSlice, PitchedSliceMut};
 use crate::error::Result;
 use crate::extent::{Axis, Extent};
 use crate::ffi::CUstream;
-use crate::memory::{HandOver, Ordered};
+use crate::memory::{HandOver, OnStream};
 use std::ops::RangeBounds;
 
 /// What a handle of rows can do, whoever owns them.
@@ -50,9 +50,9 @@ macro_rules! handle {
             x: impl RangeBounds<usize>,
             y: impl RangeBounds<usize>,
             z: impl RangeBounds<usize>,
-        ) -> Result<Ordered<'s, PitchedSlice<'_, 'ctx, T>>> {
-            let part = self.memory().view().region(x, y, z)?;
-            Ok(Ordered::new(part, self.brand()))
+        ) -> Result<OnStream<'s, PitchedSlice<'_, 'ctx, T>>> {
+            let part = self.memory().as_slice().region(x, y, z)?;
+            Ok(OnStream::new(part, self.brand()))
         }
 
         /// The elements within the ranges, to write.
@@ -64,18 +64,18 @@ macro_rules! handle {
             x: impl RangeBounds<usize>,
             y: impl RangeBounds<usize>,
             z: impl RangeBounds<usize>,
-        ) -> Result<Ordered<'s, PitchedSliceMut<'_, 'ctx, T>>> {
+        ) -> Result<OnStream<'s, PitchedSliceMut<'_, 'ctx, T>>> {
             let brand = self.brand();
-            Ok(Ordered::new(self.memory_mut().region_mut(x, y, z)?, brand))
+            Ok(OnStream::new(self.memory_mut().region_mut(x, y, z)?, brand))
         }
     };
 }
 
-impl<'s, 'ctx, T> Ordered<'s, Pitched<'ctx, T>> {
+impl<'s, 'ctx, T> OnStream<'s, PitchedBuffer<'ctx, T>> {
     handle!();
 }
 
-impl<'s, 'b, 'ctx, T> Ordered<'s, PitchedSliceMut<'b, 'ctx, T>> {
+impl<'s, 'b, 'ctx, T> OnStream<'s, PitchedSliceMut<'b, 'ctx, T>> {
     handle!();
 
     /// The elements before `middle` along `axis` and those from it on, each a handle of its own.
@@ -85,11 +85,11 @@ impl<'s, 'b, 'ctx, T> Ordered<'s, PitchedSliceMut<'b, 'ctx, T>> {
     pub fn split_at_mut(self, axis: Axis, middle: usize) -> Result<(Self, Self)> {
         let brand = self.brand();
         let (head, tail) = self.into_memory().split_at_mut(axis, middle)?;
-        Ok((Ordered::new(head, brand), Ordered::new(tail, brand)))
+        Ok((OnStream::new(head, brand), OnStream::new(tail, brand)))
     }
 }
 
-impl<'scope, 'ctx, T> HandOver<'scope, 'ctx> for Pitched<'ctx, T> {
+impl<'scope, 'ctx, T> HandOver<'scope, 'ctx> for PitchedBuffer<'ctx, T> {
     fn freed_on(&mut self, stream: CUstream) {
         self.free_on(stream);
     }

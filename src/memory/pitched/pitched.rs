@@ -9,8 +9,10 @@ use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::ffi::{CUdeviceptr, CUstream};
 use crate::memory::Element;
+use crate::memory::OnStream;
 use crate::memory::sealed::{Sealed, Token};
 use crate::memory::{Buffer, Fill};
+use crate::stream::ScopedStream;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::RangeBounds;
@@ -27,7 +29,7 @@ use std::ops::RangeBounds;
 /// ```
 /// # use scoped_cuda::{Driver, Extent, sim::Simulation};
 /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
-/// let mut image = ctx.upload_pitched(&[1u32, 2, 3, 4, 5, 6], Extent::new(3, 2))?;
+/// let mut image = ctx.pitched_from(&[1u32, 2, 3, 4, 5, 6], Extent::new(3, 2))?;
 /// assert_eq!(image.pitch_bytes(), 512);
 /// image.region_mut(1..3, 0..1, ..)?.write(&[20, 30])?;
 /// assert_eq!(image.to_vec()?, [1, 20, 30, 4, 5, 6]);
@@ -35,7 +37,7 @@ use std::ops::RangeBounds;
 /// # Ok(()) })?;
 /// # Ok::<(), scoped_cuda::Error>(())
 /// ```
-pub struct Pitched<'ctx, T> {
+pub struct PitchedBuffer<'ctx, T> {
     /// All rows with what lies between them.
     memory: Buffer<'ctx, u8>,
     extent: Extent,
@@ -43,8 +45,8 @@ pub struct Pitched<'ctx, T> {
     _elements: PhantomData<T>,
 }
 
-static_assertions::assert_impl_all!(Pitched<'static, f32>: Send, Sync);
-static_assertions::assert_not_impl_any!(Pitched<'static, f32>: Clone);
+static_assertions::assert_impl_all!(PitchedBuffer<'static, f32>: Send, Sync);
+static_assertions::assert_not_impl_any!(PitchedBuffer<'static, f32>: Clone);
 
 impl<'ctx> Context<'ctx> {
     /// Device memory for `extent` elements in rows, all bytes zero; at rest when it returns (`cuMemAllocFromPoolAsync`,
@@ -52,9 +54,9 @@ impl<'ctx> Context<'ctx> {
     ///
     /// # Errors
     /// [`Error::SizeOverflow`], [`Error::PitchTooLarge`], [`Error::OutOfMemory`], or what the driver returns.
-    pub fn pitched_zeros<T: Element>(self, extent: Extent) -> Result<Pitched<'ctx, T>> {
-        let mut pitched = Pitched::allocate(self, extent, self.state().service())?;
-        pitched.memory.view_mut().set_zero()?;
+    pub fn pitched_zeros<T: Element>(self, extent: Extent) -> Result<PitchedBuffer<'ctx, T>> {
+        let mut pitched = PitchedBuffer::allocate(self, extent, self.state().service())?;
+        pitched.memory.as_mut_slice().set_zero()?;
         Ok(pitched)
     }
 
@@ -63,25 +65,25 @@ impl<'ctx> Context<'ctx> {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`] when `host` has not as many elements, or as [`pitched_zeros`](Self::pitched_zeros).
-    pub fn upload_pitched<T: Element>(
+    pub fn pitched_from<T: Element>(
         self,
         host: &[T],
         extent: Extent,
-    ) -> Result<Pitched<'ctx, T>> {
+    ) -> Result<PitchedBuffer<'ctx, T>> {
         let host = super::HostRows::packed(host, extent)?;
-        let mut pitched = Pitched::allocate(self, extent, self.state().service())?;
+        let mut pitched = PitchedBuffer::allocate(self, extent, self.state().service())?;
         pitched.write(host)?;
         Ok(pitched)
     }
 }
 
-impl<'ctx, T: Element> Pitched<'ctx, T> {
+impl<'ctx, T: Element> PitchedBuffer<'ctx, T> {
     /// A copy in host memory, each row after the one before (`cuMemcpy2DAsync`, `cuMemcpy3DAsync`).
     ///
     /// # Errors
     /// What the driver returns.
     pub fn to_vec(&self) -> Result<Vec<T>> {
-        self.view().to_vec()
+        self.as_slice().to_vec()
     }
 
     /// Copies all elements to `host`: see [`PitchedSlice::read`].
@@ -89,7 +91,7 @@ impl<'ctx, T: Element> Pitched<'ctx, T> {
     /// # Errors
     /// As there.
     pub fn read<'h>(&self, host: impl RowTarget<'h, T>) -> Result<()> {
-        self.view().read(host)
+        self.as_slice().read(host)
     }
 
     /// Overwrites all elements with those of `host`: see [`PitchedSliceMut::write`].
@@ -97,7 +99,7 @@ impl<'ctx, T: Element> Pitched<'ctx, T> {
     /// # Errors
     /// As there.
     pub fn write<'h>(&mut self, host: impl RowSource<'h, T>) -> Result<()> {
-        self.view_mut().write(host)
+        self.as_mut_slice().write(host)
     }
 
     /// Overwrites all elements with those of `source`: see [`PitchedSliceMut::copy_from`].
@@ -105,7 +107,7 @@ impl<'ctx, T: Element> Pitched<'ctx, T> {
     /// # Errors
     /// As there.
     pub fn copy_from(&mut self, source: &impl PitchedMemory<'ctx, T>) -> Result<()> {
-        self.view_mut().copy_from(source)
+        self.as_mut_slice().copy_from(source)
     }
 
     /// Sets every element to `value`: see [`PitchedSliceMut::fill`].
@@ -116,11 +118,11 @@ impl<'ctx, T: Element> Pitched<'ctx, T> {
     where
         T: Fill,
     {
-        self.view_mut().fill(value)
+        self.as_mut_slice().fill(value)
     }
 }
 
-impl<'ctx, T> Pitched<'ctx, T> {
+impl<'ctx, T> PitchedBuffer<'ctx, T> {
     /// Memory that may be used on `stream`, of the context, and is freed in its order. The content is undefined.
     pub(crate) fn allocate(
         context: Context<'ctx>,
@@ -166,7 +168,7 @@ impl<'ctx, T> Pitched<'ctx, T> {
     /// Elements from the start of one row to the start of the next, when that is a whole number.
     #[must_use]
     pub fn pitch_elements(&self) -> Option<usize> {
-        self.view().pitch_elements()
+        self.as_slice().pitch_elements()
     }
 
     /// Rows from the start of one slice to the start of the next: the height.
@@ -189,13 +191,13 @@ impl<'ctx, T> Pitched<'ctx, T> {
 
     /// All elements, to read.
     #[must_use]
-    pub fn view(&self) -> PitchedSlice<'_, 'ctx, T> {
+    pub fn as_slice(&self) -> PitchedSlice<'_, 'ctx, T> {
         PitchedSlice::new(self.context(), self.geometry())
     }
 
     /// All elements, to write.
     #[must_use]
-    pub fn view_mut(&mut self) -> PitchedSliceMut<'_, 'ctx, T> {
+    pub fn as_mut_slice(&mut self) -> PitchedSliceMut<'_, 'ctx, T> {
         PitchedSliceMut::new(self.context(), self.geometry())
     }
 
@@ -209,7 +211,7 @@ impl<'ctx, T> Pitched<'ctx, T> {
         y: impl RangeBounds<usize>,
         z: impl RangeBounds<usize>,
     ) -> Result<PitchedSlice<'_, 'ctx, T>> {
-        self.view().region(x, y, z)
+        self.as_slice().region(x, y, z)
     }
 
     /// The elements within the ranges, to write.
@@ -269,26 +271,55 @@ impl<'ctx, T> Pitched<'ctx, T> {
     }
 }
 
-impl<T> Sealed for Pitched<'_, T> {}
+impl<T> Sealed for PitchedBuffer<'_, T> {}
 
-impl<'ctx, T> PitchedMemory<'ctx, T> for Pitched<'ctx, T> {
-    fn view(&self) -> PitchedSlice<'_, 'ctx, T> {
-        Pitched::view(self)
+impl<'ctx, T> PitchedMemory<'ctx, T> for PitchedBuffer<'ctx, T> {
+    fn as_slice(&self) -> PitchedSlice<'_, 'ctx, T> {
+        PitchedBuffer::as_slice(self)
     }
 
     fn seal(&self, _: Token) {}
 }
 
-impl<'ctx, T> PitchedMemoryMut<'ctx, T> for Pitched<'ctx, T> {
-    fn view_mut(&mut self) -> PitchedSliceMut<'_, 'ctx, T> {
-        Pitched::view_mut(self)
+impl<'ctx, T> PitchedMemoryMut<'ctx, T> for PitchedBuffer<'ctx, T> {
+    fn as_mut_slice(&mut self) -> PitchedSliceMut<'_, 'ctx, T> {
+        PitchedBuffer::as_mut_slice(self)
     }
 
     fn seal_mut(&mut self, _: Token) {}
 }
 
-impl<T> fmt::Debug for Pitched<'_, T> {
+impl<T> fmt::Debug for PitchedBuffer<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.view().describe("Pitched", f)
+        self.as_slice().describe("PitchedBuffer", f)
+    }
+}
+impl<'scope, 'ctx, T> PitchedBuffer<'ctx, T> {
+    /// Puts the memory into the order of `stream` until the end of the scope. No driver call.
+    ///
+    /// The host, and other streams, have it back when the scope has waited.
+    ///
+    /// ```
+    /// # use scoped_cuda::{Driver, Extent, sim::Simulation};
+    /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
+    /// let mut image = ctx.pitched_zeros::<u32>(Extent::new(3, 2))?;
+    /// let (stream, mut column) = (ctx.new_stream()?, [0; 2]);
+    /// stream.scope(|s| {
+    ///     let mut image = image.lend(s);
+    ///     s.write_rows(&[1, 2, 3, 4, 5, 6], &mut image)?;
+    ///     s.fill_rows(&mut image.region_mut(1.., .., ..)?, 7)?;
+    ///     s.read_rows(&image.region(..1, .., ..)?, &mut column)
+    /// })?;
+    /// assert_eq!(column, [1, 4]);
+    /// assert_eq!(image.to_vec()?, [1, 7, 7, 4, 7, 7]);
+    /// # Ok(()) })?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
+    #[must_use]
+    pub fn lend<'s>(
+        &'scope mut self,
+        stream: ScopedStream<'s, 'scope, 'ctx>,
+    ) -> OnStream<'s, PitchedSliceMut<'scope, 'ctx, T>> {
+        OnStream::new(self.as_mut_slice(), stream.brand())
     }
 }

@@ -10,22 +10,24 @@ use crate::error::Result;
 use crate::extent::{Axis, Extent};
 use crate::ffi::CUdeviceptr;
 use crate::internal::at_rest::complete;
+use crate::memory::OnStream;
 use crate::memory::sealed::{Sealed, Token};
 use crate::memory::{Fill, Pattern};
+use crate::stream::ScopedStream;
 use bytemuck::Pod;
 use std::any::type_name;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::RangeBounds;
 
-/// A borrowed box of elements of a [`Pitched`](crate::Pitched) that is only read. `Copy`, like `&[T]`.
+/// A borrowed box of elements of a [`PitchedBuffer`](crate::PitchedBuffer) that is only read. `Copy`, like `&[T]`.
 pub struct PitchedSlice<'b, 'ctx, T> {
     context: Context<'ctx>,
     region: Region,
     _borrow: PhantomData<&'b [T]>,
 }
 
-/// A borrowed box of elements of a [`Pitched`](crate::Pitched) that may be written, like `&mut [T]`.
+/// A borrowed box of elements of a [`PitchedBuffer`](crate::PitchedBuffer) that may be written, like `&mut [T]`.
 ///
 /// Two of them never share an element. Their rows may alternate in memory, as those of the two halves that
 /// [`split_at_mut`](Self::split_at_mut) makes along [`Axis::X`]: an operation on one touches its own elements and nothing between them.
@@ -174,7 +176,7 @@ impl<'b, 'ctx, T> PitchedSliceMut<'b, 'ctx, T> {
 
     /// The same elements for a shorter time, to read.
     #[must_use]
-    pub fn view(&self) -> PitchedSlice<'_, 'ctx, T> {
+    pub fn as_slice(&self) -> PitchedSlice<'_, 'ctx, T> {
         PitchedSlice::new(self.context, self.region)
     }
 
@@ -235,7 +237,11 @@ impl<'ctx, T: Pod> PitchedSliceMut<'_, 'ctx, T> {
     /// # Errors
     /// [`Error::ExtentMismatch`](crate::Error::ExtentMismatch) or what the driver returns.
     pub fn copy_from(&mut self, source: &impl PitchedMemory<'ctx, T>) -> Result<()> {
-        let (state, to, from) = (self.context.state(), self.region, source.view().geometry());
+        let (state, to, from) = (
+            self.context.state(),
+            self.region,
+            source.as_slice().geometry(),
+        );
         Extent::same(from.extent, to.extent)?;
         if to.is_empty::<T>() {
             return Ok(());
@@ -277,7 +283,7 @@ impl<T> Copy for PitchedSlice<'_, '_, T> {}
 impl<T> Sealed for PitchedSliceMut<'_, '_, T> {}
 
 impl<'ctx, T> PitchedMemory<'ctx, T> for PitchedSlice<'_, 'ctx, T> {
-    fn view(&self) -> PitchedSlice<'_, 'ctx, T> {
+    fn as_slice(&self) -> PitchedSlice<'_, 'ctx, T> {
         *self
     }
 
@@ -285,15 +291,15 @@ impl<'ctx, T> PitchedMemory<'ctx, T> for PitchedSlice<'_, 'ctx, T> {
 }
 
 impl<'ctx, T> PitchedMemory<'ctx, T> for PitchedSliceMut<'_, 'ctx, T> {
-    fn view(&self) -> PitchedSlice<'_, 'ctx, T> {
-        PitchedSliceMut::view(self)
+    fn as_slice(&self) -> PitchedSlice<'_, 'ctx, T> {
+        PitchedSliceMut::as_slice(self)
     }
 
     fn seal(&self, _: Token) {}
 }
 
 impl<'ctx, T> PitchedMemoryMut<'ctx, T> for PitchedSliceMut<'_, 'ctx, T> {
-    fn view_mut(&mut self) -> PitchedSliceMut<'_, 'ctx, T> {
+    fn as_mut_slice(&mut self) -> PitchedSliceMut<'_, 'ctx, T> {
         self.reborrow()
     }
 
@@ -308,6 +314,17 @@ impl<T> fmt::Debug for PitchedSlice<'_, '_, T> {
 
 impl<T> fmt::Debug for PitchedSliceMut<'_, '_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.view().describe("PitchedSliceMut", f)
+        self.as_slice().describe("PitchedSliceMut", f)
+    }
+}
+impl<'scope, 'ctx, T> PitchedSliceMut<'scope, 'ctx, T> {
+    /// Puts the memory into the order of `stream` until the end of the scope. No driver call.
+    ///
+    /// The host, and other streams, have it back when the scope has waited.
+    ///
+    /// Parts from [`split_at_mut`](Self::split_at_mut) go to different streams this way.
+    #[must_use]
+    pub fn lend<'s>(self, stream: ScopedStream<'s, 'scope, 'ctx>) -> OnStream<'s, Self> {
+        OnStream::new(self, stream.brand())
     }
 }

@@ -10,7 +10,7 @@ use scoped_cuda::{Context, Result, Stream};
 
 fn f<'gpu>(gpu: Context<'gpu>, stream: &Stream<'gpu>) -> Result<()> {
     stream.scope(|s| {
-        s.host(move || println!("done on {:?}", gpu.free_memory())) // <-
+        s.host(move || println!("done on {:?}", gpu.free_memory_bytes())) // <-
     })
 }
 

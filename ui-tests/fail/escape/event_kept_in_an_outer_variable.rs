@@ -11,7 +11,7 @@ use scoped_cuda::{Driver, Result};
 fn f(driver: Driver) -> Result<()> {
     let mut kept = None;
     driver.with_device(0, |ctx| {
-        kept = Some(ctx.event()?); // <-
+        kept = Some(ctx.new_event()?); // <-
         Ok(())
     })?;
     println!("{kept:?}");

@@ -12,7 +12,7 @@ use scoped_cuda::{Driver, Result, Stream};
 fn f(driver: Driver, stream: &Stream<'_>, other: u32) -> Result<()> {
     stream.scope(|s| {
         driver.with_device(other, |ctx| {
-            let (event, theirs) = (ctx.event()?, ctx.stream()?);
+            let (event, theirs) = (ctx.new_event()?, ctx.new_stream()?);
             theirs.scope(|t| t.record(&event))?;
             s.wait(&event) // <-
         })

@@ -4,7 +4,7 @@
 //! Real:    none known
 //! rustc:   borrowed data escapes outside of closure
 //! Reads:   a linker is made in one context and ends with it; what it has made does not
-//! Fix:     finish it inside the closure, and keep the `Linked`
+//! Fix:     finish it inside the closure, and keep the `LinkedImage`
 
 use scoped_cuda::{Driver, JitOptions, Result};
 

@@ -4,7 +4,7 @@
 //! Real:    none known
 //! rustc:   borrowed data escapes outside of closure
 //! Reads:   a module is loaded in one context and ends with it
-//! Fix:     keep what it is made from, the text or a `Linked`, and load it in each context
+//! Fix:     keep what it is made from, the text or a `LinkedImage`, and load it in each context
 
 use scoped_cuda::{Driver, Result};
 

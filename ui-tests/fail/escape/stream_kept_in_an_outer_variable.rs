@@ -13,7 +13,7 @@ use scoped_cuda::{Driver, Result};
 fn f(driver: Driver) -> Result<()> {
     let mut kept = None;
     driver.with_device(0, |gpu| {
-        let stream = gpu.stream()?;
+        let stream = gpu.new_stream()?;
         kept = Some(stream); // <-
         Ok(())
     })?;

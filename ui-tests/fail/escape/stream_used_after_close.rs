@@ -10,7 +10,7 @@ use scoped_cuda::{Buffer, Result, Stream};
 
 fn f<'gpu>(stream: Stream<'gpu>, buffer: &mut Buffer<'gpu, f32>) -> Result<()> {
     stream.close().map_err(|(_, error)| error)?;
-    stream.scope(|s| s.fill(&mut s.lend(buffer), 0.0)) // <-
+    stream.scope(|s| s.fill(&mut buffer.lend(s), 0.0)) // <-
 }
 
 fn main() {}

@@ -15,7 +15,7 @@ fn run(streams: &[Stream<'_>]) {
 fn f(driver: Driver) -> Result<()> {
     let mut streams = Vec::new();
     for ordinal in 0..driver.device_count()? {
-        driver.with_device(ordinal, |gpu| Ok(streams.push(gpu.stream()?)))?; // <-
+        driver.with_device(ordinal, |gpu| Ok(streams.push(gpu.new_stream()?)))?; // <-
     }
     run(&streams);
     Ok(())

@@ -2,9 +2,9 @@
 //! Misuse:  enqueue work on a buffer that was not put into the order of the stream
 //! In C:    nothing knows that the memory has work pending
 //! Real:    none known
-//! rustc:   expected `&mut Ordered<'_, _>`, found `&mut Buffer<'_, f32>`
-//! Reads:   inside a scope what writes takes memory in the order of the stream, an `Ordered`
-//! Fix:     `&mut s.lend(buffer)`
+//! rustc:   expected `&mut OnStream<'_, _>`, found `&mut Buffer<'_, f32>`
+//! Reads:   inside a scope what writes takes memory in the order of the stream, an `OnStream`
+//! Fix:     `&mut buffer.lend(s)`
 
 use scoped_cuda::{Buffer, Result, Stream};
 

@@ -10,8 +10,8 @@ use scoped_cuda::{Buffer, Result, Stream, scope};
 
 fn f<'gpu>(streams: &[Stream<'gpu>; 2], buffer: &mut Buffer<'gpu, f32>) -> Result<()> {
     scope(|scope| {
-        scope.on(&streams[0], |s| s.fill(&mut s.lend(buffer), 1.0))?;
-        scope.on(&streams[1], |s| s.fill(&mut s.lend(buffer), 2.0)) // <-
+        scope.on(&streams[0], |s| s.fill(&mut buffer.lend(s), 1.0))?;
+        scope.on(&streams[1], |s| s.fill(&mut buffer.lend(s), 2.0)) // <-
     })
 }
 

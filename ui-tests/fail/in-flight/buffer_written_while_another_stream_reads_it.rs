@@ -12,7 +12,7 @@ fn f<'gpu>(streams: &[Stream<'gpu>; 2], buffer: &mut Buffer<'gpu, f32>) -> Resul
     let mut host = [0.0; 4];
     scope(|scope| {
         scope.on(&streams[0], |s| s.read(&*buffer, &mut host))?;
-        scope.on(&streams[1], |s| s.fill(&mut s.lend(buffer), 1.0)) // <-
+        scope.on(&streams[1], |s| s.fill(&mut buffer.lend(s), 1.0)) // <-
     })?;
     Ok(host)
 }

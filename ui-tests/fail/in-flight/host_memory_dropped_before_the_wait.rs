@@ -11,7 +11,7 @@ use scoped_cuda::{Buffer, Result, Stream};
 fn f<'gpu>(stream: &Stream<'gpu>, buffer: &mut Buffer<'gpu, f32>) -> Result<()> {
     stream.scope(|s| {
         let host = vec![1.0; 4];
-        let mut memory = s.lend(buffer);
+        let mut memory = buffer.lend(s);
         s.write(&host, &mut memory) // <-
     })
 }

@@ -12,7 +12,7 @@ use scoped_cuda::{Buffer, Result, Stream};
 fn f<'gpu>(stream: &Stream<'gpu>, buffer: &mut Buffer<'gpu, f32>) -> Result<()> {
     let mut host = vec![1.0; buffer.len()];
     stream.scope(|s| {
-        let mut memory = s.lend(buffer);
+        let mut memory = buffer.lend(s);
         s.write(&host, &mut memory)?;
         host[0] = 2.0; // <-
         Ok(())

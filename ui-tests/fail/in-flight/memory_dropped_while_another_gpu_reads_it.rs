@@ -13,7 +13,7 @@ fn f<'gpu0, 'gpu1>(
     transfer: Transfer<'gpu0, 'gpu1>,
     far: Buffer<'gpu0, f32>,
 ) -> Result<()> {
-    let there = transfer.reach(&far)?;
+    let there = transfer.peer_slice(&far)?;
     stream.scope(|s| {
         // SAFETY: the kernel reads 4 elements.
         unsafe { s.launch(read, LaunchConfig::for_elements(4), (there,)) }?;

@@ -6,15 +6,15 @@
 //! Reads:   `finish` waits for its own stream, so it takes memory in the order of that one
 //! Fix:     finish on the stream that has the memory, or `take` it over first
 
-use scoped_cuda::{Buffer, Ordered, Result, ScopedStream};
+use scoped_cuda::{Buffer, OnStream, Result, ScopedStream};
 
 fn f<'a, 'b, 'scope, 'gpu>(
     a: ScopedStream<'a, 'scope, 'gpu>,
     b: ScopedStream<'b, 'scope, 'gpu>,
-    mut memory: Ordered<'a, Buffer<'gpu, f32>>,
+    mut memory: OnStream<'a, Buffer<'gpu, f32>>,
 ) -> Result<Buffer<'gpu, f32>> {
     a.fill(&mut memory, 1.0)?;
-    b.finish(memory) // <-
+    memory.release(b) // <-
 }
 
 fn main() {}

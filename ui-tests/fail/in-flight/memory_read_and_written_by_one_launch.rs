@@ -6,12 +6,12 @@
 //! Reads:   `In` borrows for reading and `InOut` for writing, in the same call
 //! Fix:     write to other memory; a kernel that works in place has one `InOut` parameter
 
-use scoped_cuda::{Buffer, In, InOut, Kernel, LaunchConfig, Ordered, Result, ScopedStream};
+use scoped_cuda::{Buffer, In, InOut, Kernel, LaunchConfig, OnStream, Result, ScopedStream};
 
 fn f<'s, 'scope, 'gpu>(
     s: ScopedStream<'s, 'scope, 'gpu>,
     add: &'scope Kernel<'gpu, (In<f32>, InOut<f32>)>,
-    mut x: Ordered<'s, Buffer<'gpu, f32>>,
+    mut x: OnStream<'s, Buffer<'gpu, f32>>,
 ) -> Result<()> {
     let mut y = s.zeros(x.len())?;
     s.copy(&x, &mut y)?;

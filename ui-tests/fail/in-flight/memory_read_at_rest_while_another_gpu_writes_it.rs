@@ -13,11 +13,11 @@ fn f<'gpu0, 'gpu1>(
     transfer: Transfer<'gpu0, 'gpu1>,
     far: &mut Buffer<'gpu0, f32>,
 ) -> Result<Vec<f32>> {
-    let there = transfer.reach_mut(far)?;
+    let there = transfer.peer_slice_mut(far)?;
     let config = LaunchConfig::for_elements(4);
     stream.scope(|s| {
         // SAFETY: the kernel writes 4 elements.
-        unsafe { s.launch(write, config, (&mut s.lend_peer(there),)) }?;
+        unsafe { s.launch(write, config, (&mut there.lend(s),)) }?;
         far.to_vec() // <-
     })
 }

@@ -6,13 +6,13 @@
 //! Reads:   `finish` takes the handle and gives the memory back at rest
 //! Fix:     use it before, or lend what `finish` gave back: it may go to any stream
 
-use scoped_cuda::{Buffer, Ordered, Result, ScopedStream};
+use scoped_cuda::{Buffer, OnStream, Result, ScopedStream};
 
 fn f<'s, 'scope, 'gpu>(
     s: ScopedStream<'s, 'scope, 'gpu>,
-    mut memory: Ordered<'s, Buffer<'gpu, f32>>,
+    mut memory: OnStream<'s, Buffer<'gpu, f32>>,
 ) -> Result<Vec<f32>> {
-    let at_rest = s.finish(memory)?;
+    let at_rest = memory.release(s)?;
     s.fill(&mut memory, 1.0)?; // <-
     at_rest.to_vec()
 }

@@ -14,7 +14,7 @@ fn f<'gpu>(
     pinned: PinnedBuffer<'gpu, f32>,
 ) -> Result<()> {
     stream.scope(|s| {
-        let mut memory = s.lend(buffer);
+        let mut memory = buffer.lend(s);
         s.write(&pinned, &mut memory)?;
         drop(pinned); // <-
         Ok(())

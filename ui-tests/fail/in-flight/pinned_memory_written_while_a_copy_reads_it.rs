@@ -14,7 +14,7 @@ fn f<'gpu>(
     mut pinned: PinnedBuffer<'gpu, f32>,
 ) -> Result<()> {
     stream.scope(|s| {
-        let mut memory = s.lend(buffer);
+        let mut memory = buffer.lend(s);
         s.write(&pinned, &mut memory)?;
         pinned[0] = 2.0; // <-
         Ok(())

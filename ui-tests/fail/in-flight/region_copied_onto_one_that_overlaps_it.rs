@@ -6,9 +6,9 @@
 //! Reads:   the destination borrows the whole image; whether two ranges overlap is known at run time only, so no other part may be used
 //! Fix:     divide the image, `split_at_mut`, which gives two parts that do not overlap; or copy by way of other memory
 
-use scoped_cuda::{Axis, Pitched, Result};
+use scoped_cuda::{Axis, PitchedBuffer, Result};
 
-fn f(image: &mut Pitched<'_, f32>) -> Result<()> {
+fn f(image: &mut PitchedBuffer<'_, f32>) -> Result<()> {
     println!("{:?}", Axis::X);
     let source = image.region(..2, .., ..)?;
     let mut destination = image.region_mut(1..3, .., ..)?; // <-

@@ -4,13 +4,13 @@
 //! Real:    none known
 //! rustc:   E0502
 //! Reads:   `lend_pitched` borrows the whole image until the end of the scope, `'1`
-//! Fix:     read after the scope; or lend only the other part, `image.view_mut().split_at_mut(Axis::X, 1)?`
+//! Fix:     read after the scope; or lend only the other part, `image.as_mut_slice().split_at_mut(Axis::X, 1)?`
 
-use scoped_cuda::{Pitched, Result, Stream};
+use scoped_cuda::{PitchedBuffer, Result, Stream};
 
-fn f<'gpu>(stream: &Stream<'gpu>, image: &mut Pitched<'gpu, f32>) -> Result<Vec<f32>> {
+fn f<'gpu>(stream: &Stream<'gpu>, image: &mut PitchedBuffer<'gpu, f32>) -> Result<Vec<f32>> {
     stream.scope(|s| {
-        s.fill_rows(&mut s.lend_pitched(image).region_mut(1.., .., ..)?, 1.0)?;
+        s.fill_rows(&mut image.lend(s).region_mut(1.., .., ..)?, 1.0)?;
         image.region(..1, .., ..)?.to_vec() // <-
     })
 }

@@ -10,8 +10,8 @@ use scoped_cuda::{Buffer, Context, Result, scope};
 
 fn f<'gpu>(gpu: Context<'gpu>, buffer: &mut Buffer<'gpu, f32>) -> Result<()> {
     scope(|scope| {
-        let stream = gpu.stream()?;
-        scope.on(&stream, |s| s.fill(&mut s.lend(buffer), 1.0))?; // <-
+        let stream = gpu.new_stream()?;
+        scope.on(&stream, |s| s.fill(&mut buffer.lend(s), 1.0))?; // <-
         Ok(())
     })
 }

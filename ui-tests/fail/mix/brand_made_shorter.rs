@@ -20,7 +20,7 @@ mod every_type {
     fn source<'b, 'a: 'b>(it: Transfer<'a, 'static>) -> Transfer<'b, 'static> { it } // <-
     fn destination<'b, 'a: 'b>(it: Transfer<'static, 'a>) -> Transfer<'static, 'b> { it } // <-
     fn region<'b, 'a: 'b>(it: Scope<'a>) -> Scope<'b> { it } // <-
-    fn order<'b, 'a: 'b>(it: Ordered<'a, u8>) -> Ordered<'b, u8> { it } // <-
+    fn order<'b, 'a: 'b>(it: OnStream<'a, u8>) -> OnStream<'b, u8> { it } // <-
     fn s<'b, 'a: 'b>(it: ScopedStream<'a, 'static, 'static>) -> ScopedStream<'b, 'static, 'static> { it } // <-
     fn scope<'b, 'a: 'b>(it: ScopedStream<'static, 'a, 'static>) -> ScopedStream<'static, 'b, 'static> { it } // <-
     fn gpu<'b, 'a: 'b>(it: ScopedStream<'static, 'b, 'a>) -> ScopedStream<'static, 'b, 'b> { it } // <-

@@ -10,7 +10,7 @@
 mod every_type {
     use scoped_cuda::*;
 
-    fn owned<'b, 'a: 'b>(it: Pitched<'a, u8>) -> Pitched<'b, u8> { it } // <-
+    fn owned<'b, 'a: 'b>(it: PitchedBuffer<'a, u8>) -> PitchedBuffer<'b, u8> { it } // <-
     fn slice<'b, 'a: 'b>(it: PitchedSlice<'static, 'a, u8>) -> PitchedSlice<'static, 'b, u8> { it } // <-
     fn slice_mut<'b, 'a: 'b>(it: PitchedSliceMut<'static, 'a, u8>) -> PitchedSliceMut<'static, 'b, u8> { it } // <-
 }

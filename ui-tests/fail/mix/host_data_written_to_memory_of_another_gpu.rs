@@ -7,12 +7,12 @@
 //! Reads:   memory in the order of a stream carries two names, the stream's (`'b`) and the context's (`'gpu1`); neither fits `a`
 //! Fix:     write on the stream that the memory is in the order of
 
-use scoped_cuda::{Ordered, Result, ScopedStream, SliceMut};
+use scoped_cuda::{OnStream, Result, ScopedStream, SliceMut};
 
 fn f<'a, 'b, 'scope, 'gpu0, 'gpu1>(
     a: ScopedStream<'a, 'scope, 'gpu0>,
     b: ScopedStream<'b, 'scope, 'gpu1>,
-    on_gpu1: &mut Ordered<'b, SliceMut<'scope, 'gpu1, f32>>,
+    on_gpu1: &mut OnStream<'b, SliceMut<'scope, 'gpu1, f32>>,
     host: &'scope [f32],
 ) -> Result<()> {
     println!("{a:?} {b:?}");

@@ -8,10 +8,7 @@
 
 use scoped_cuda::{Context, Kernel, Module, Result};
 
-fn f<'gpu0, 'gpu1>(
-    cache: &Module<'gpu0>,
-    gpu1: Context<'gpu1>,
-) -> Result<Kernel<'gpu1, (u32,)>> {
+fn f<'gpu0, 'gpu1>(cache: &Module<'gpu0>, gpu1: Context<'gpu1>) -> Result<Kernel<'gpu1, (u32,)>> {
     println!("{gpu1:?}");
     cache.kernel("nothing") // <-
 }

@@ -4,7 +4,7 @@
 //! Real:    none known
 //! rustc:   `'gpu0` and `'gpu1` must be the same
 //! Reads:   the elements of a list have one type, and so one context
-//! Fix:     a list for each context; what they make, `Linked`, can be in one
+//! Fix:     a list for each context; what they make, `LinkedImage`, can be in one
 
 use scoped_cuda::{Context, JitOptions, Linker, Result};
 

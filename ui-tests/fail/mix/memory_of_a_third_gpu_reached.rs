@@ -15,7 +15,7 @@ fn f<'gpu0, 'gpu1, 'gpu2>(
     on_gpu2: &Buffer<'gpu2, f32>,
 ) -> Result<()> {
     println!("{zero_to_one:?} {two_to_one:?}");
-    let there = zero_to_one.reach(on_gpu2)?; // <-
+    let there = zero_to_one.peer_slice(on_gpu2)?; // <-
     println!("{there:?}");
     Ok(())
 }

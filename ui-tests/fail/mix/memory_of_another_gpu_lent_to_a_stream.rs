@@ -15,7 +15,7 @@ fn f<'a, 'b, 'scope, 'gpu0, 'gpu1>(
     buffer0: &'scope mut Buffer<'gpu0, f32>,
 ) -> Result<()> {
     println!("{on_gpu0:?} {on_gpu1:?}");
-    let memory = on_gpu1.lend(buffer0); // <-
+    let memory = buffer0.lend(on_gpu1); // <-
     println!("{memory:?}");
     Ok(())
 }

@@ -5,7 +5,7 @@
 //! Real:    none known
 //! rustc:   `'gpu0` and `'gpu1` must be the same
 //! Reads:   a view has the name of its own device; only `reach` and `reach_mut` of a direct `Transfer` give one for another device's kernels
-//! Fix:     `Transfer::direct(gpu0, gpu1)?.reach_mut(&mut far)?`, lent with `lend_peer`
+//! Fix:     `Transfer::direct(gpu0, gpu1)?.peer_slice_mut(&mut far)?`, lent with `lend_peer`
 
 use scoped_cuda::{Buffer, Kernel, LaunchConfig, Out, PeerSliceMut, Result, ScopedStream};
 
@@ -17,7 +17,7 @@ fn f<'a, 'scope, 'gpu0, 'gpu1>(
 ) -> Result<()> {
     println!("{far:?} {reached:?}");
     let config = LaunchConfig::for_elements(4);
-    let mut there = on_gpu1.lend(far); // <-
+    let mut there = far.lend(on_gpu1); // <-
     // SAFETY: the kernel writes 4 elements.
     unsafe { on_gpu1.launch(write, config, (&mut there,)) }
 }

@@ -4,7 +4,7 @@
 //! Real:    none known
 //! rustc:   `'a` and `'b` must be the same
 //! Reads:   a scope is named by its call and not by its device
-//! Fix:     `a.same_context(b)?.buffer(memory)`, which asks the driver's handles
+//! Fix:     `a.same_context(b)?.slice_of(memory)`, which asks the driver's handles
 
 use scoped_cuda::{Buffer, Context, Result};
 

@@ -6,12 +6,12 @@
 //! Reads:   memory in the order of a stream carries two names, the stream's (`'b`) and the context's (`'gpu1`); neither fits `a`
 //! Fix:     fill it on its own stream
 
-use scoped_cuda::{Buffer, Ordered, Result, ScopedStream};
+use scoped_cuda::{Buffer, OnStream, Result, ScopedStream};
 
 fn f<'a, 'b, 'scope, 'gpu0, 'gpu1>(
     a: ScopedStream<'a, 'scope, 'gpu0>,
     b: ScopedStream<'b, 'scope, 'gpu1>,
-    on_gpu1: &mut Ordered<'b, Buffer<'gpu1, f32>>,
+    on_gpu1: &mut OnStream<'b, Buffer<'gpu1, f32>>,
 ) -> Result<()> {
     println!("{a:?} {b:?}");
     a.fill(on_gpu1, 0.0) // <-

@@ -7,15 +7,15 @@
 //! Reads:   `take` changes the stream and not the device: both streams have to be of one context
 //! Fix:     copy to memory of the other device, `transfer.enqueue(a, &on_gpu0, b, &mut on_gpu1)`
 
-use scoped_cuda::{Buffer, Ordered, Result, ScopedStream, Transfer};
+use scoped_cuda::{Buffer, OnStream, Result, ScopedStream, Transfer};
 
 fn f<'a, 'b, 'scope, 'gpu0, 'gpu1>(
     transfer: Transfer<'gpu0, 'gpu1>,
     a: ScopedStream<'a, 'scope, 'gpu0>,
     b: ScopedStream<'b, 'scope, 'gpu1>,
-    on_gpu0: Ordered<'a, Buffer<'gpu0, f32>>,
+    on_gpu0: OnStream<'a, Buffer<'gpu0, f32>>,
 ) -> Result<()> {
-    let mut on_gpu1 = b.take(a, on_gpu0)?; // <-
+    let mut on_gpu1 = on_gpu0.hand_over(a, b)?; // <-
     println!("{transfer:?}");
     b.fill(&mut on_gpu1.slice_mut(..1)?, 0.0)
 }

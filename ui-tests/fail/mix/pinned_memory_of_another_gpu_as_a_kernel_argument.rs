@@ -17,7 +17,7 @@ fn f<'a, 'scope, 'gpu0, 'gpu1>(
     println!("{pinned0:?} {pinned1:?}");
     let config = LaunchConfig::for_elements(4);
     // SAFETY: the kernel reads 4 elements.
-    unsafe { on_gpu0.launch(kernel0, config, (pinned1.mapped()?,)) } // <-
+    unsafe { on_gpu0.launch(kernel0, config, (pinned1.device_view(),)) } // <-
 }
 
 fn main() {}

@@ -14,7 +14,7 @@ fn f<'a, 'scope, 'gpu0, 'gpu1>(
     pinned1: &'scope mut PinnedBuffer<'gpu1, f32>,
 ) -> Result<()> {
     println!("{pinned0:?} {pinned1:?}");
-    let mut on_device = on_gpu0.lend_pinned(pinned1)?; // <-
+    let mut on_device = pinned1.lend(on_gpu0); // <-
     on_gpu0.fill(&mut on_device, 1.0)
 }
 

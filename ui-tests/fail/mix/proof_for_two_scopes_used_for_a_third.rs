@@ -15,7 +15,7 @@ fn f<'a, 'b, 'c>(
     memory: &Buffer<'c, f32>,
 ) -> Result<Vec<f32>> {
     println!("{a:?} {c:?} {a_is_b:?}");
-    a_is_b.buffer(memory).to_vec() // <-
+    a_is_b.slice_of(memory).to_vec() // <-
 }
 
 fn main() {}

@@ -6,12 +6,12 @@
 //! Reads:   a region has the name of its image's context, and `copy_from` wants one name on both sides
 //! Fix:     `gpu0.transfer_to(gpu1)?.copy_rows(&part, &mut destination)`
 
-use scoped_cuda::{Context, Pitched, Result};
+use scoped_cuda::{Context, PitchedBuffer, Result};
 
 fn f<'gpu0, 'gpu1>(
     (gpu0, gpu1): (Context<'gpu0>, Context<'gpu1>),
-    source: &Pitched<'gpu0, f32>,
-    destination: &mut Pitched<'gpu1, f32>,
+    source: &PitchedBuffer<'gpu0, f32>,
+    destination: &mut PitchedBuffer<'gpu1, f32>,
 ) -> Result<()> {
     println!("{gpu0:?} to {gpu1:?}");
     destination.copy_from(&source.region(..2, ..2, ..)?) // <-

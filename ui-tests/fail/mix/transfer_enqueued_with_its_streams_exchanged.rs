@@ -7,14 +7,14 @@
 //! Reads:   two pairs are mixed up, so there are four errors: `'a` and `'b` are the streams, `'gpu0` and `'gpu1` the contexts
 //! Fix:     source next to its own stream, destination next to its own: `enqueue(a, source, b, destination)`
 
-use scoped_cuda::{Buffer, Ordered, Result, ScopedStream, Transfer};
+use scoped_cuda::{Buffer, OnStream, Result, ScopedStream, Transfer};
 
 fn f<'a, 'b, 'scope, 'gpu0, 'gpu1>(
     transfer: Transfer<'gpu0, 'gpu1>,
     a: ScopedStream<'a, 'scope, 'gpu0>,
     b: ScopedStream<'b, 'scope, 'gpu1>,
-    source: &Ordered<'a, Buffer<'gpu0, f32>>,
-    destination: &mut Ordered<'b, Buffer<'gpu1, f32>>,
+    source: &OnStream<'a, Buffer<'gpu0, f32>>,
+    destination: &mut OnStream<'b, Buffer<'gpu1, f32>>,
 ) -> Result<()> {
     transfer.enqueue(b, source, a, destination) // <-
 }

@@ -14,7 +14,7 @@ fn f<'a, 'b, 'scope, 'gpu0, 'gpu1>(
     counter0: &'scope mut Global<'gpu0, u32>,
 ) -> Result<()> {
     println!("{on_gpu0:?} {on_gpu1:?}");
-    let memory = on_gpu1.lend_view(counter0.view_mut()); // <-
+    let memory = counter0.as_mut_slice().lend(on_gpu1); // <-
     println!("{memory:?}");
     Ok(())
 }

@@ -15,7 +15,7 @@ fn f<'gpu>(
 ) -> Result<(), Box<dyn Error>> {
     stream.scope(|s| {
         let value = text.parse()?; // <-
-        s.fill(&mut s.lend(buffer), value)?;
+        s.fill(&mut buffer.lend(s), value)?;
         Ok(())
     })?;
     Ok(())

@@ -11,7 +11,7 @@ use std::thread;
 
 fn f<'gpu>(stream: &Stream<'gpu>, buffer: &mut Buffer<'gpu, f32>) -> Result<()> {
     stream.scope(|s| {
-        let mut memory = s.lend(buffer);
+        let mut memory = buffer.lend(s);
         thread::scope(|threads| {
             threads.spawn(|| s.fill(&mut memory, 1.0));
             threads.spawn(|| s.fill(&mut memory, 2.0)); // <-

@@ -11,7 +11,7 @@ use std::thread;
 
 fn f(driver: Driver) -> Result<()> {
     driver.with_device(0, |gpu| {
-        let stream = gpu.stream()?;
+        let stream = gpu.new_stream()?;
         let copy = stream.upload_owned(gpu.pinned_zeros::<u8>(9)?, gpu.zeros(9)?)?;
         let work = move || copy.wait().is_ok();
         let worker = thread::spawn(work); // <-

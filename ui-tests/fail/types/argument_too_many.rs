@@ -6,12 +6,12 @@
 //! Reads:   the tuple is too long; the list of what implements `Args` is of no interest
 //! Fix:     one argument for each parameter
 
-use scoped_cuda::{Buffer, InOut, Kernel, LaunchConfig, Ordered, Result, ScopedStream};
+use scoped_cuda::{Buffer, InOut, Kernel, LaunchConfig, OnStream, Result, ScopedStream};
 
 fn f<'s, 'scope, 'gpu>(
     s: ScopedStream<'s, 'scope, 'gpu>,
     scale: &'scope Kernel<'gpu, (InOut<f32>, f32)>,
-    x: &mut Ordered<'s, Buffer<'gpu, f32>>,
+    x: &mut OnStream<'s, Buffer<'gpu, f32>>,
 ) -> Result<()> {
     let config = LaunchConfig::for_elements(x.len());
     // SAFETY: `scale` multiplies the elements that x has.

@@ -4,7 +4,7 @@
 //! Real:    none known
 //! rustc:   `&mut Buffer<'gpu, f32>` is not an argument for a kernel parameter `InOut<f32>`
 //! Reads:   at rest a buffer may be read by many streams; to be written it has to be in the order of one
-//! Fix:     `&mut s.lend(x)`
+//! Fix:     `&mut x.lend(s)`
 
 use scoped_cuda::{Buffer, InOut, Kernel, LaunchConfig, Result, Stream};
 

@@ -3,15 +3,15 @@
 //! In C:    both are pointers: the kernel reads at the wrong places, or past the end
 //! Real:    none known
 //! rustc:   is not an argument for a kernel parameter `In<Rows<f32>>`
-//! Reads:   `In<Rows<f32>>` takes a `Pitched`, or a part of one
-//! Fix:     `upload_pitched`; or declare the parameter as `In<f32>`, if the kernel takes a pitch of exactly one row
+//! Reads:   `In<Rows<f32>>` takes a `PitchedBuffer`, or a part of one
+//! Fix:     `pitched_from`; or declare the parameter as `In<f32>`, if the kernel takes a pitch of exactly one row
 
-use scoped_cuda::{Buffer, In, Kernel, LaunchConfig, Pitched, Result, Rows, Stream};
+use scoped_cuda::{Buffer, In, Kernel, LaunchConfig, PitchedBuffer, Result, Rows, Stream};
 
 fn f<'gpu>(
     stream: &Stream<'gpu>,
     kernel: &Kernel<'gpu, (In<Rows<f32>>, u64)>,
-    (image, buffer): (&Pitched<'gpu, f32>, &Buffer<'gpu, f32>),
+    (image, buffer): (&PitchedBuffer<'gpu, f32>, &Buffer<'gpu, f32>),
 ) -> Result<()> {
     println!("{image:?}, {buffer:?}");
     let config = LaunchConfig::for_elements(2);

@@ -14,7 +14,7 @@ type Weigh<'gpu> = SafeKernel<'gpu, (InOut<f32>,), Mutex<Global<'gpu, f32>>>;
 
 fn f<'gpu>(weigh: Kernel<'gpu, (InOut<f32>,)>, table: Global<'gpu, f32>) -> Weigh<'gpu> {
     // SAFETY: x[i] *= table[i % 4] for the elements of x only.
-    unsafe { weigh.safe_when_reading(Mutex::new(table), []) } // <-
+    unsafe { weigh.assert_safe_when_reading(Mutex::new(table), []) } // <-
 }
 
 fn main() {}

@@ -6,9 +6,9 @@
 //! Reads:   the first of three errors says it; the others are about the same list
 //! Fix:     write the integer type that the kernel declares
 
-use scoped_cuda::{Counted, In, Kernel, Module, Result};
+use scoped_cuda::{WithLen, In, Kernel, Module, Result};
 
-fn f<'gpu>(module: &Module<'gpu>) -> Result<Kernel<'gpu, (Counted<In<f32>, f32>,)>> { // <-
+fn f<'gpu>(module: &Module<'gpu>) -> Result<Kernel<'gpu, (WithLen<In<f32>, f32>,)>> { // <-
     module.kernel("sum")
 }
 

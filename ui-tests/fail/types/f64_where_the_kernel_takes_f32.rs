@@ -6,12 +6,12 @@
 //! Reads:   the parameter list of the `Kernel` says `f32`, and values are passed as exactly that type
 //! Fix:     `2.0` without a suffix takes the parameter's type; a variable needs `as f32`
 
-use scoped_cuda::{Buffer, InOut, Kernel, LaunchConfig, Ordered, Result, ScopedStream};
+use scoped_cuda::{Buffer, InOut, Kernel, LaunchConfig, OnStream, Result, ScopedStream};
 
 fn f<'s, 'scope, 'gpu>(
     s: ScopedStream<'s, 'scope, 'gpu>,
     scale: &'scope Kernel<'gpu, (InOut<f32>, f32)>,
-    x: &mut Ordered<'s, Buffer<'gpu, f32>>,
+    x: &mut OnStream<'s, Buffer<'gpu, f32>>,
 ) -> Result<()> {
     let config = LaunchConfig::for_elements(x.len());
     // SAFETY: `scale` multiplies the elements that x has.

@@ -14,7 +14,7 @@ fn f<'gpu0, 'gpu1>(
     far: &Buffer<'gpu0, f32>,
     near: &mut Buffer<'gpu1, f32>,
 ) -> Result<()> {
-    let there = transfer.reach(far)?;
+    let there = transfer.peer_slice(far)?;
     println!("{there:?}");
     near.copy_from(&there) // <-
 }

@@ -13,7 +13,7 @@ type Scale = (InOut<f32>, u32);
 fn f<'gpu>(scale: Kernel<'gpu, Scale>) -> SafeKernel<'gpu, Scale> {
     let short = "n is at most the length of x";
     // SAFETY: x[i] *= 2 for i below n only, whatever the grid.
-    unsafe { scale.safe_when([(short, |_, (x, n, k)| n as usize <= x)]) } // <-
+    unsafe { scale.assert_safe_when([(short, |_, (x, n, k)| n as usize <= x)]) } // <-
 }
 
 fn main() {}

@@ -13,7 +13,7 @@ type Scale = (InOut<f32>, u32);
 fn f<'gpu>(scale: Kernel<'gpu, Scale>, most: u32) -> SafeKernel<'gpu, Scale> {
     println!("{most}");
     // SAFETY: x[i] *= 2 for i below n only, whatever the grid, and x has `most` elements.
-    unsafe { scale.safe_when([("n is at most `most`", |_, (_, n)| n <= most)]) } // <-
+    unsafe { scale.assert_safe_when([("n is at most `most`", |_, (_, n)| n <= most)]) } // <-
 }
 
 fn main() {}

@@ -4,7 +4,7 @@
 //! Real:    none known
 //! rustc:   `&Buffer<'gpu, f32>` is not an argument for a kernel parameter `InOut<f32>`
 //! Reads:   safe or not, a launch writes memory that is lent to its stream
-//! Fix:     `&mut s.lend(x)`, and `x` a `&'scope mut Buffer`
+//! Fix:     `&mut x.lend(s)`, and `x` a `&'scope mut Buffer`
 
 use scoped_cuda::{Buffer, InOut, LaunchConfig, Result, SafeKernel, ScopedStream};
 

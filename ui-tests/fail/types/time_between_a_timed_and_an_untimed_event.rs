@@ -10,7 +10,7 @@ use scoped_cuda::{Context, Result, Stream};
 use std::time::Duration;
 
 fn f<'gpu>(ctx: Context<'gpu>, stream: &Stream<'gpu>) -> Result<Duration> {
-    let (start, end) = (ctx.event()?, ctx.timed_event()?);
+    let (start, end) = (ctx.new_event()?, ctx.new_timed_event()?);
     stream.scope(|s| {
         s.record(&start)?;
         s.record(&end)

@@ -4,7 +4,7 @@
 //! Real:    none known
 //! rustc:   is not an argument for a kernel parameter `InOut<u32>`
 //! Reads:   `view` is memory at rest; what a kernel writes is in the order of a stream
-//! Fix:     `&mut s.lend_view(table.view_mut())`
+//! Fix:     `&mut table.as_mut_slice().lend(s)`
 
 use scoped_cuda::{Global, InOut, Kernel, LaunchConfig, Result, Stream};
 
@@ -16,7 +16,7 @@ fn f<'gpu>(
     let config = LaunchConfig::for_elements(3);
     stream.scope(|s| {
         // SAFETY: it has 3 elements.
-        unsafe { s.launch(scale, config, (table.view(), 3)) } // <-
+        unsafe { s.launch(scale, config, (table.as_slice(), 3)) } // <-
     })
 }
 

@@ -5,7 +5,7 @@ use scoped_cuda::{Driver, Result};
 fn f(driver: Driver) -> Result<()> {
     let mut kept = None;
     driver.with_device(0, |ctx| {
-        kept = Some(format!("{:?}", ctx.event()?));
+        kept = Some(format!("{:?}", ctx.new_event()?));
         Ok(())
     })?;
     println!("{kept:?}");

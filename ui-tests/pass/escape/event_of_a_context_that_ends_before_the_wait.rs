@@ -5,7 +5,7 @@ use scoped_cuda::{Driver, Result, Stream};
 fn f(driver: Driver, stream: &Stream<'_>, other: u32) -> Result<()> {
     driver.with_device(other, |ctx| {
         stream.scope(|s| {
-            let (event, theirs) = (ctx.event()?, ctx.stream()?);
+            let (event, theirs) = (ctx.new_event()?, ctx.new_stream()?);
             theirs.scope(|t| t.record(&event))?;
             s.wait(&event)
         })

@@ -4,7 +4,7 @@ use scoped_cuda::{Buffer, Result, Stream};
 
 fn f<'gpu>(stream: &Stream<'gpu>, buffer: &mut Buffer<'gpu, f32>) -> Result<()> {
     stream.scope(|s| {
-        let mut memory = s.lend(buffer);
+        let mut memory = buffer.lend(s);
         s.fill(&mut memory, 1.0)
     })?;
     let filled = buffer.to_vec()?;

@@ -7,7 +7,7 @@ fn f(driver: Driver, outer: Context<'_>) -> Result<()> {
     driver.with_device(0, |inner| {
         let memory = inner.zeros::<f32>(4)?;
         let same = outer.same_context(inner)?;
-        kept = Some(same.buffer(&memory).to_vec()?);
+        kept = Some(same.slice_of(&memory).to_vec()?);
         Ok(())
     })?;
     println!("{kept:?}");

@@ -6,7 +6,7 @@ fn f<'gpu>(stream: &Stream<'gpu>, buffer: &mut Buffer<'gpu, f32>) -> Result<()> 
     let mut kept = None;
     stream.scope(|s| {
         kept = Some(s.stream());
-        s.fill(&mut s.lend(buffer), 1.0)
+        s.fill(&mut buffer.lend(s), 1.0)
     })?;
     println!("{kept:?}");
     Ok(())

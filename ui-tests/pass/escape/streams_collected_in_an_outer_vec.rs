@@ -8,7 +8,7 @@ fn run(streams: &[Stream<'_>]) {
 
 fn f(driver: Driver) -> Result<()> {
     driver.with_device(0, |gpu| {
-        let streams = [gpu.stream()?, gpu.stream()?];
+        let streams = [gpu.new_stream()?, gpu.new_stream()?];
         Ok(run(&streams))
     })
 }

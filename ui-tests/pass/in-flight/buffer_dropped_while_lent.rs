@@ -5,7 +5,7 @@ use scoped_cuda::{Context, Result, Stream};
 fn f<'gpu>(gpu: Context<'gpu>, stream: &Stream<'gpu>) -> Result<()> {
     let mut buffer = gpu.zeros::<f32>(4)?;
     stream.scope(|s| {
-        s.fill(&mut s.lend(&mut buffer), 1.0)?;
+        s.fill(&mut buffer.lend(s), 1.0)?;
         Ok(())
     })?;
     drop(buffer);

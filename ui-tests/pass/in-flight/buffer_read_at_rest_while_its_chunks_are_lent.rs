@@ -3,10 +3,10 @@
 use scoped_cuda::{Buffer, Result, Stream, scope};
 
 fn f<'gpu>(streams: &[Stream<'gpu>], buffer: &mut Buffer<'gpu, f32>) -> Result<Vec<f32>> {
-    let chunks = buffer.view_mut().chunks_mut(100)?;
+    let chunks = buffer.as_mut_slice().chunks_mut(100)?;
     scope(|scope| {
         for (chunk, stream) in chunks.zip(streams) {
-            scope.on(stream, |s| s.fill(&mut s.lend_view(chunk), 1.0))?;
+            scope.on(stream, |s| s.fill(&mut chunk.lend(s), 1.0))?;
         }
         Ok(())
     })?;

@@ -5,7 +5,7 @@ use scoped_cuda::{Context, Result, Stream};
 fn f<'gpu>(gpu: Context<'gpu>, stream: &Stream<'gpu>) -> Result<()> {
     let (mut front, mut back) = (gpu.zeros::<f32>(4)?, gpu.zeros::<f32>(4)?);
     stream.scope(|s| {
-        s.fill(&mut s.lend(&mut front), 1.0)?;
+        s.fill(&mut front.lend(s), 1.0)?;
         Ok(())
     })?;
     std::mem::swap(&mut front, &mut back);

@@ -8,6 +8,6 @@ fn f<'gpu>(streams: &[Stream<'gpu>; 2], buffer: &mut Buffer<'gpu, f32>) -> Resul
         scope.on(&streams[0], |s| s.read(&*buffer, &mut host))?;
         Ok(())
     })?;
-    streams[1].scope(|s| s.fill(&mut s.lend(buffer), 1.0))?;
+    streams[1].scope(|s| s.fill(&mut buffer.lend(s), 1.0))?;
     Ok(host)
 }

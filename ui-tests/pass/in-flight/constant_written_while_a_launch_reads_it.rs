@@ -11,7 +11,7 @@ fn f<'gpu>(
 ) -> Result<()> {
     stream.scope(|s| {
         let config = LaunchConfig::for_elements(x.len());
-        weigh.launch(s, config, (&mut s.lend(x),))
+        weigh.launch(s, config, (&mut x.lend(s),))
     })?;
     weigh.variables_mut().write(&[1.0; 4])
 }

@@ -4,7 +4,7 @@ use scoped_cuda::{ManagedBuffer, Result, Stream};
 
 fn f<'gpu>(stream: &Stream<'gpu>, mut managed: ManagedBuffer<'gpu, u32>) -> Result<()> {
     stream.scope(|s| {
-        let mut on_device = s.lend_managed(&mut managed);
+        let mut on_device = managed.lend(s);
         s.fill(&mut on_device, 7)?;
         Ok(())
     })?;

@@ -1,11 +1,11 @@
 //! Twin of `fail/in-flight/memory_read_and_written_by_one_launch.rs`.
 
-use scoped_cuda::{Buffer, In, InOut, Kernel, LaunchConfig, Ordered, Result, ScopedStream};
+use scoped_cuda::{Buffer, In, InOut, Kernel, LaunchConfig, OnStream, Result, ScopedStream};
 
 fn f<'s, 'scope, 'gpu>(
     s: ScopedStream<'s, 'scope, 'gpu>,
     add: &'scope Kernel<'gpu, (In<f32>, InOut<f32>)>,
-    mut x: Ordered<'s, Buffer<'gpu, f32>>,
+    mut x: OnStream<'s, Buffer<'gpu, f32>>,
 ) -> Result<()> {
     let mut y = s.zeros(x.len())?;
     s.copy(&x, &mut y)?;

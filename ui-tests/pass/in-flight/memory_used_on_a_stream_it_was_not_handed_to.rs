@@ -6,9 +6,9 @@ fn f<'gpu>(streams: &[Stream<'gpu>; 2], buffer: &mut Buffer<'gpu, f32>) -> Resul
     let mut host = [0.0; 4];
     scope(|scope| {
         scope.on(&streams[0], |a| {
-            let mut memory = a.lend(buffer);
+            let mut memory = buffer.lend(a);
             a.fill(&mut memory, 1.0)?;
-            scope.on(&streams[1], |b| b.read(&b.take(a, memory)?, &mut host))
+            scope.on(&streams[1], |b| b.read(&memory.hand_over(a, b)?, &mut host))
         })
     })?;
     Ok(host)

@@ -4,7 +4,7 @@ use scoped_cuda::{PinnedBuffer, Result, Stream};
 
 fn f<'gpu>(stream: &Stream<'gpu>, mut pinned: PinnedBuffer<'gpu, u32>) -> Result<()> {
     stream.scope(|s| {
-        let mut on_device = s.lend_pinned(&mut pinned)?;
+        let mut on_device = pinned.lend(s);
         s.fill(&mut on_device, 7)?;
         Ok(())
     })?;

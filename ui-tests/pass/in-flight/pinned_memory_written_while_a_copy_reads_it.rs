@@ -8,7 +8,7 @@ fn f<'gpu>(
     mut pinned: PinnedBuffer<'gpu, f32>,
 ) -> Result<()> {
     stream.scope(|s| {
-        let mut memory = s.lend(buffer);
+        let mut memory = buffer.lend(s);
         s.write(&pinned, &mut memory)?;
         Ok(())
     })?;

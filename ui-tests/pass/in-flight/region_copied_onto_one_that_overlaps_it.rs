@@ -1,9 +1,9 @@
 //! Twin of `fail/in-flight/region_copied_onto_one_that_overlaps_it.rs`.
 
-use scoped_cuda::{Axis, Pitched, Result};
+use scoped_cuda::{Axis, PitchedBuffer, Result};
 
-fn f(image: &mut Pitched<'_, f32>) -> Result<()> {
+fn f(image: &mut PitchedBuffer<'_, f32>) -> Result<()> {
     println!("{:?}", Axis::X);
-    let (source, mut destination) = image.view_mut().split_at_mut(Axis::X, 2)?;
+    let (source, mut destination) = image.as_mut_slice().split_at_mut(Axis::X, 2)?;
     destination.copy_from(&source)
 }

@@ -4,7 +4,7 @@ use scoped_cuda::{Global, Result, Stream};
 
 fn f<'gpu>(stream: &Stream<'gpu>, counter: &mut Global<'gpu, u32>) -> Result<u32> {
     stream.scope(|s| {
-        s.fill(&mut s.lend_view(counter.view_mut()), 1)?;
+        s.fill(&mut counter.as_mut_slice().lend(s), 1)?;
         Ok(())
     })?;
     counter.get()

@@ -10,9 +10,9 @@ fn f<'gpu>(
 ) -> Result<()> {
     let config = LaunchConfig::for_elements(3);
     stream.scope(|s| {
-        let mut sums = s.lend(sums);
+        let mut sums = sums.lend(s);
         // SAFETY: both have 3 elements.
-        unsafe { s.launch(add, config, (table.view(), &mut sums, 3)) }?;
+        unsafe { s.launch(add, config, (table.as_slice(), &mut sums, 3)) }?;
         Ok(())
     })?;
     table.write(&[1, 2, 3])

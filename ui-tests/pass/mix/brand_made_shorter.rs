@@ -14,7 +14,7 @@ mod every_type {
     fn source<'b, 'a: 'b>(it: Transfer<'a, 'static>) -> Transfer<'a, 'static> { it }
     fn destination<'b, 'a: 'b>(it: Transfer<'static, 'a>) -> Transfer<'static, 'a> { it }
     fn region<'b, 'a: 'b>(it: Scope<'a>) -> Scope<'a> { it }
-    fn order<'b, 'a: 'b>(it: Ordered<'a, u8>) -> Ordered<'a, u8> { it }
+    fn order<'b, 'a: 'b>(it: OnStream<'a, u8>) -> OnStream<'a, u8> { it }
     fn s<'b, 'a: 'b>(it: ScopedStream<'a, 'static, 'static>) -> ScopedStream<'a, 'static, 'static> { it }
     fn scope<'b, 'a: 'b>(it: ScopedStream<'static, 'a, 'static>) -> ScopedStream<'static, 'a, 'static> { it }
     fn gpu<'b, 'a: 'b>(it: ScopedStream<'static, 'b, 'a>) -> ScopedStream<'static, 'b, 'a> { it }

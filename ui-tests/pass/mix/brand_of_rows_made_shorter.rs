@@ -4,7 +4,7 @@
 mod every_type {
     use scoped_cuda::*;
 
-    fn owned<'b, 'a: 'b>(it: Pitched<'a, u8>) -> Pitched<'a, u8> { it }
+    fn owned<'b, 'a: 'b>(it: PitchedBuffer<'a, u8>) -> PitchedBuffer<'a, u8> { it }
     fn slice<'b, 'a: 'b>(it: PitchedSlice<'static, 'a, u8>) -> PitchedSlice<'static, 'a, u8> { it }
     fn slice_mut<'b, 'a: 'b>(it: PitchedSliceMut<'static, 'a, u8>) -> PitchedSliceMut<'static, 'a, u8> { it }
 }

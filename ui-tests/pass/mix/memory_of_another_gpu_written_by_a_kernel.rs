@@ -10,7 +10,7 @@ fn f<'a, 'scope, 'gpu0, 'gpu1>(
 ) -> Result<()> {
     println!("{far:?} {reached:?}");
     let config = LaunchConfig::for_elements(4);
-    let mut there = on_gpu1.lend_peer(reached);
+    let mut there = reached.lend(on_gpu1);
     // SAFETY: the kernel writes 4 elements.
     unsafe { on_gpu1.launch(write, config, (&mut there,)) }
 }

@@ -9,5 +9,5 @@ fn f<'a, 'b>(
 ) -> Result<()> {
     let same = a.same_context(b)?;
     println!("{same:?}");
-    here.copy_from(&same.buffer(memory))
+    here.copy_from(&same.slice_of(memory))
 }

@@ -8,7 +8,7 @@ fn f<'gpu0, 'gpu1>(
     on_gpu1: &Buffer<'gpu1, f32>,
 ) -> Result<()> {
     println!("{on_gpu0:?} {on_gpu1:?}");
-    let there = transfer.reach(on_gpu0)?;
+    let there = transfer.peer_slice(on_gpu0)?;
     println!("{there:?}");
     Ok(())
 }

@@ -11,5 +11,5 @@ fn f<'a, 'scope, 'gpu0, 'gpu1>(
     println!("{pinned0:?} {pinned1:?}");
     let config = LaunchConfig::for_elements(4);
     // SAFETY: the kernel reads 4 elements.
-    unsafe { on_gpu0.launch(kernel0, config, (pinned0.mapped()?,)) }
+    unsafe { on_gpu0.launch(kernel0, config, (pinned0.device_view(),)) }
 }

@@ -8,6 +8,6 @@ fn f<'a, 'scope, 'gpu0, 'gpu1>(
     pinned1: &'scope mut PinnedBuffer<'gpu1, f32>,
 ) -> Result<()> {
     println!("{pinned0:?} {pinned1:?}");
-    let mut on_device = on_gpu0.lend_pinned(pinned0)?;
+    let mut on_device = pinned0.lend(on_gpu0);
     on_gpu0.fill(&mut on_device, 1.0)
 }

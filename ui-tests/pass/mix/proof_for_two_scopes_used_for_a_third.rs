@@ -8,5 +8,5 @@ fn f<'a, 'b, 'c>(
     memory: &Buffer<'c, f32>,
 ) -> Result<Vec<f32>> {
     println!("{a:?} {c:?} {a_is_b:?}");
-    a.same_context(c)?.buffer(memory).to_vec()
+    a.same_context(c)?.slice_of(memory).to_vec()
 }

@@ -9,7 +9,7 @@ struct Worker<'gpu> {
 
 fn f<'gpu0, 'gpu1>(gpu0: Context<'gpu0>, gpu1: Context<'gpu1>) -> Result<()> {
     println!("{gpu0:?} {gpu1:?}");
-    let stream = gpu0.stream()?;
+    let stream = gpu0.new_stream()?;
     let scratch = gpu0.zeros(4)?;
     let worker = Worker { stream, scratch };
     println!("{:?} {:?}", worker.stream, worker.scratch);

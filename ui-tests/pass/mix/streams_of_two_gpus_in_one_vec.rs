@@ -4,7 +4,7 @@ use scoped_cuda::{Context, Result, Stream};
 
 fn f<'gpu0, 'gpu1>(gpu0: Context<'gpu0>, gpu1: Context<'gpu1>) -> Result<()> {
     println!("{gpu0:?} {gpu1:?}");
-    let streams: Vec<Stream<'gpu0>> = vec![gpu0.stream()?, gpu0.stream()?];
+    let streams: Vec<Stream<'gpu0>> = vec![gpu0.new_stream()?, gpu0.new_stream()?];
     println!("{streams:?}");
     Ok(())
 }

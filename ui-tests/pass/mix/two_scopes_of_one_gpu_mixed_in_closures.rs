@@ -5,10 +5,10 @@ use scoped_cuda::{Driver, Result};
 fn f(driver: Driver) -> Result<()> {
     driver.with_device(0, |outer| {
         driver.with_device(0, |inner| {
-            let stream = outer.stream()?;
+            let stream = outer.new_stream()?;
             let mut buffer = outer.zeros::<f32>(4)?;
             println!("{outer:?} {inner:?}");
-            stream.scope(|s| s.fill(&mut s.lend(&mut buffer), 1.0))
+            stream.scope(|s| s.fill(&mut buffer.lend(s), 1.0))
         })
     })
 }

@@ -9,7 +9,7 @@ fn f<'gpu>(
 ) -> Result<(), Box<dyn Error>> {
     stream.try_scope::<_, Box<dyn Error>>(|s| {
         let value = text.parse()?;
-        s.fill(&mut s.lend(buffer), value)?;
+        s.fill(&mut buffer.lend(s), value)?;
         Ok(())
     })?;
     Ok(())

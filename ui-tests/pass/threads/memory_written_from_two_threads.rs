@@ -5,7 +5,7 @@ use std::thread;
 
 fn f<'gpu>(stream: &Stream<'gpu>, buffer: &mut Buffer<'gpu, f32>) -> Result<()> {
     stream.scope(|s| {
-        let (mut head, mut tail) = s.lend(buffer).split_at_mut(2)?;
+        let (mut head, mut tail) = buffer.lend(s).split_at_mut(2)?;
         thread::scope(|threads| {
             threads.spawn(|| s.fill(&mut head, 1.0));
             threads.spawn(|| s.fill(&mut tail, 2.0));

@@ -9,6 +9,6 @@ fn f<'gpu>(
     let config = LaunchConfig::for_elements(x.len());
     stream.scope(|s| {
         // SAFETY: `scale` multiplies the elements that x has.
-        unsafe { s.launch(scale, config, (&mut s.lend(x), 2.0)) }
+        unsafe { s.launch(scale, config, (&mut x.lend(s), 2.0)) }
     })
 }

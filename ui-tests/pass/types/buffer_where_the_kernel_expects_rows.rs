@@ -1,11 +1,11 @@
 //! Twin of `fail/types/buffer_where_the_kernel_expects_rows.rs`.
 
-use scoped_cuda::{Buffer, In, Kernel, LaunchConfig, Pitched, Result, Rows, Stream};
+use scoped_cuda::{Buffer, In, Kernel, LaunchConfig, PitchedBuffer, Result, Rows, Stream};
 
 fn f<'gpu>(
     stream: &Stream<'gpu>,
     kernel: &Kernel<'gpu, (In<Rows<f32>>, u64)>,
-    (image, buffer): (&Pitched<'gpu, f32>, &Buffer<'gpu, f32>),
+    (image, buffer): (&PitchedBuffer<'gpu, f32>, &Buffer<'gpu, f32>),
 ) -> Result<()> {
     println!("{image:?}, {buffer:?}");
     let config = LaunchConfig::for_elements(2);

@@ -5,7 +5,7 @@ use scoped_cuda::{Buffer, Result, Stream};
 fn f<'gpu>(stream: &Stream<'gpu>, counters: &mut Buffer<'gpu, u64>) -> Result<()> {
     let host = vec![7; counters.len()];
     stream.scope(|s| {
-        let mut memory = s.lend(counters);
+        let mut memory = counters.lend(s);
         s.write(&host, &mut memory)
     })
 }

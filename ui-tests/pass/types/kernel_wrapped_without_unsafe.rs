@@ -6,5 +6,7 @@ type Scale = (InOut<f32>, u32);
 
 fn f<'gpu>(scale: Kernel<'gpu, Scale>) -> SafeKernel<'gpu, Scale> {
     // SAFETY: x[i] *= 2 for i below n only, whatever the grid.
-    unsafe { scale.safe_when([("n is at most the length of x", |_, (x, n)| n as usize <= x)]) }
+    unsafe {
+        scale.assert_safe_when([("n is at most the length of x", |_, (x, n)| n as usize <= x)])
+    }
 }

@@ -7,7 +7,7 @@ fn f<'s, 'scope, 'gpu1>(
     far: PeerSliceMut<'scope, 'gpu1, f32>,
     near: SliceMut<'scope, 'gpu1, f32>,
 ) -> Result<()> {
-    let (far, near) = (&mut s.lend_peer(far), &mut s.lend_view(near));
+    let (far, near) = (&mut far.lend(s), &mut near.lend(s));
     println!("{far:?} {near:?}");
     s.fill(near, 1.0)
 }

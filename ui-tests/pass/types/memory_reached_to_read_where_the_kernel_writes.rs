@@ -11,6 +11,6 @@ fn f<'gpu>(
     let config = LaunchConfig::for_elements(4);
     stream.scope(|s| {
         // SAFETY: the kernel writes 4 elements.
-        unsafe { s.launch(write, config, (&mut s.lend_peer(to_write),)) }
+        unsafe { s.launch(write, config, (&mut to_write.lend(s),)) }
     })
 }

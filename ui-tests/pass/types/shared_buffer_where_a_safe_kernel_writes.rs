@@ -8,5 +8,5 @@ fn f<'s, 'scope, 'gpu>(
     x: &'scope mut Buffer<'gpu, f32>,
 ) -> Result<()> {
     let config = LaunchConfig::for_elements(x.len());
-    scale.launch(s, config, (&mut s.lend(x), 2.0))
+    scale.launch(s, config, (&mut x.lend(s), 2.0))
 }

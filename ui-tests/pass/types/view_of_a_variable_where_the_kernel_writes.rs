@@ -10,6 +10,6 @@ fn f<'gpu>(
     let config = LaunchConfig::for_elements(3);
     stream.scope(|s| {
         // SAFETY: it has 3 elements.
-        unsafe { s.launch(scale, config, (&mut s.lend_view(table.view_mut()), 3)) }
+        unsafe { s.launch(scale, config, (&mut table.as_mut_slice().lend(s), 3)) }
     })
 }
