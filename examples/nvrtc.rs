@@ -5,7 +5,7 @@
 
 #![allow(unsafe_code)] // launches a kernel
 
-use scoped_cuda::nvrtc::{CompileOptions, Compiled, Compiler};
+use scoped_cuda::nvrtc::{CompileOptions, Compiled, Compiler, NvrtcError};
 use scoped_cuda::sim::Simulation;
 use scoped_cuda::{Context, Driver, Error, In, InOut, LaunchConfig, Result, Version};
 use std::time::Instant;
@@ -24,7 +24,7 @@ const A: f32 = 2.5;
 
 fn main() -> Result<()> {
     let compiler = match Compiler::load() {
-        Err(error @ Error::NoNvrtc { .. }) => {
+        Err(error @ Error::Nvrtc(NvrtcError::NotFound { .. })) => {
             println!("{error}\nnothing was run");
             return Ok(());
         }

@@ -30,7 +30,9 @@ pub use driver::Driver;
 #[doc(inline)]
 pub use scoped_cuda_sim as sim;
 
-pub use error::{DriverError, Error, LaunchField, Result, Version};
+pub use error::{
+    CloseError, DriverError, Error, ImageError, ImageKind, LaunchField, Result, Version,
+};
 pub use extent::{Axis, Extent, HostLayout};
 pub use internal::api::TeardownError;
 pub use kernel::{
@@ -40,10 +42,10 @@ pub use kernel::{
     PtrLen, Rows, RowsShape, SafeKernel, SharedBytes, Variables, WithLen,
 };
 pub use memory::{
-    Buffer, ChunksMut, Element, Fill, HandOver, HostRows, HostRowsMut, ManagedBuffer, Memory,
-    MemoryAdvice, MemoryLocation, MemoryMut, MemoryUsage, OnStream, PinnedBuffer, PitchedBuffer,
-    PitchedMemory, PitchedMemoryMut, PitchedSlice, PitchedSliceMut, Readable, ReadableRows,
-    RowSource, RowTarget, Slice, SliceMut, WriteCombinedBuffer,
+    Buffer, Chunks, ChunksMut, Element, Fill, HandOver, HostRows, HostRowsMut, ManagedBuffer,
+    Memory, MemoryAdvice, MemoryLocation, MemoryMut, MemoryUsage, OnStream, PinnedBuffer,
+    PitchedBuffer, PitchedMemory, PitchedMemoryMut, PitchedSlice, PitchedSliceMut, Readable,
+    ReadableRows, RowSource, RowTarget, Slice, SliceMut, WriteCombinedBuffer,
 };
 pub use owned_copy::{OwnedCopy, RefusedCopy};
 pub use peer::{PeerSlice, PeerSliceMut, SameContext, Transfer};

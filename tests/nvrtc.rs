@@ -8,9 +8,11 @@ mod common;
 
 use common::launches::Float4;
 use common::{on, real, simulated};
-use scoped_cuda::nvrtc::{CompileOptions, Compiled, Compiler};
+use scoped_cuda::nvrtc::{CompileOptions, Compiled, Compiler, NvrtcError};
 use scoped_cuda::sim::Simulation;
-use scoped_cuda::{Context, Driver, Error, InOut, LaunchConfig, Out, Parameter, Result, Version};
+use scoped_cuda::{
+    Context, Driver, Error, ImageError, InOut, LaunchConfig, Out, Parameter, Result, Version,
+};
 use std::{env, fs, process, thread};
 
 /// `scale<T>` multiplies, then adds what a header and a macro say.
@@ -34,7 +36,7 @@ fn for_90() -> CompileOptions {
 /// Compiles and expects the compiler to refuse: the log.
 fn refused(source: &str, options: &CompileOptions, reason: &str) -> String {
     match compiler().compile(source, options).unwrap_err() {
-        Error::Compile { reason: found, log } => {
+        Error::Nvrtc(NvrtcError::Compile { reason: found, log }) => {
             assert_eq!(found, reason, "{log}");
             log
         }
@@ -71,7 +73,7 @@ fn a_missing_library_is_named_and_what_to_install() {
     // SAFETY: there is no such library.
     let error = unsafe { Compiler::load_from("libno-such-nvrtc.so") }.unwrap_err();
     let text = error.to_string();
-    let Error::NoNvrtc { tried } = error else {
+    let Error::Nvrtc(NvrtcError::NotFound { tried }) = error else {
         panic!("another error")
     };
     assert_eq!(tried.len(), 1);
@@ -91,7 +93,7 @@ fn another_library_is_not_taken_for_nvrtc() {
     // SAFETY: it is loaded already; nothing of it is called.
     let error = unsafe { Compiler::load_from("libc.so.6") }.unwrap_err();
     let name = "nvrtcGetErrorString";
-    assert_eq!(error, Error::NvrtcIncomplete { name });
+    assert_eq!(error, Error::Nvrtc(NvrtcError::Incomplete { name }));
     assert_eq!(
         error.to_string(),
         "the library has no `nvrtcGetErrorString`: it is not NVRTC, or older than CUDA 11.2"
@@ -110,7 +112,9 @@ fn load_is_the_same_from_many_threads() {
             (Ok(one), Ok(first)) => {
                 assert!(std::ptr::eq(one.architectures(), first.architectures()))
             }
-            (Err(Error::NoNvrtc { tried }), Err(_)) => assert!(tried.len() >= 2, "{tried:?}"),
+            (Err(Error::Nvrtc(NvrtcError::NotFound { tried })), Err(_)) => {
+                assert!(tried.len() >= 2, "{tried:?}")
+            }
             different => panic!("{different:?}"),
         }
     }
@@ -367,7 +371,13 @@ fn architectures_are_as_asked_for() {
 
     let error = compiler().compile("", &CompileOptions::for_capability(2, 0));
     let oldest = compiler().architectures()[0];
-    assert_eq!(error, Err(Error::ArchitectureTooOld { asked: 20, oldest }));
+    assert_eq!(
+        error,
+        Err(Error::Nvrtc(NvrtcError::ArchitectureTooOld {
+            asked: 20,
+            oldest
+        }))
+    );
 
     let real = compiled(
         "__global__ void f() {}",
@@ -422,7 +432,7 @@ fn a_driver_older_than_the_compiler_refuses_its_ptx() {
     on(driver, |driver| {
         driver.with_device(0, |ctx| {
             let error = ctx.load_ptx(compiled("", &for_90()).ptx()).unwrap_err();
-            let Error::BadPtx { reason, log } = error else {
+            let Error::Image(ImageError { reason, log, .. }) = error else {
                 panic!("{error:?}")
             };
             assert!(

@@ -1,11 +1,19 @@
 //! What can go wrong: one enum, and a newtype over the driver's result codes.
 
+mod close_error;
 mod driver_error;
+mod image_error;
 mod launch_field;
+#[cfg(feature = "nvrtc")]
+mod nvrtc_error;
 
 pub use crate::ffi::Version;
+pub use close_error::CloseError;
 pub use driver_error::DriverError;
+pub use image_error::{ImageError, ImageKind};
 pub use launch_field::LaunchField;
+#[cfg(feature = "nvrtc")]
+pub use nvrtc_error::NvrtcError;
 
 use crate::extent::{Extent, HostLayout};
 use crate::ffi::{LoadError, Symbol};
@@ -72,7 +80,8 @@ pub enum Error {
         count: u32,
     },
 
-    /// Somebody reset or destroyed the device's primary context while this crate was using it; all its objects are gone.
+    /// Other code reset or destroyed the device's primary context while this crate was using it. All
+    /// its objects are gone.
     #[error(
         "the primary context of device {ordinal} was reset or destroyed by other code in this process"
     )]
@@ -116,12 +125,13 @@ pub enum Error {
         to: u32,
     },
 
-    /// Contexts of two drivers meet, of the real and of a simulated one, say. Neither knows the other's handles.
-    #[error("the two contexts are of different drivers")]
+    /// Two contexts belong to different drivers, for example the real one and a simulated one. Neither
+    /// driver knows the handles of the other.
+    #[error("the two contexts belong to different drivers")]
     DifferentDrivers,
 
-    /// Two scopes were said to be of one context and are not.
-    #[error("the two scopes are of different contexts, of device {first} and of device {second}")]
+    /// Two contexts that had to be the same are different ones.
+    #[error("the two contexts are different ones: one of device {first}, one of device {second}")]
     DifferentContexts {
         /// The device of the one.
         first: u32,
@@ -156,7 +166,7 @@ pub enum Error {
         source: Option<Box<DriverError>>,
     },
 
-    /// The host has no more memory that can be page-locked.
+    /// The host has not enough memory that can be page-locked.
     #[error("cannot page-lock {bytes} bytes of host memory: {source}")]
     OutOfHostMemory {
         /// Bytes asked for.
@@ -165,8 +175,8 @@ pub enum Error {
         source: DriverError,
     },
 
-    /// Host memory was to be page-locked that is so already, in part at least.
-    #[error("some of these {bytes} bytes of host memory are page-locked already: {source}")]
+    /// Host memory that was to be page-locked is page-locked already, at least in part.
+    #[error("part of this {bytes}-byte range is page-locked already: {source}")]
     AlreadyRegistered {
         /// Bytes that were to be page-locked.
         bytes: usize,
@@ -174,10 +184,8 @@ pub enum Error {
         source: DriverError,
     },
 
-    /// Managed memory was asked for, and there is a device that the host may not touch it beside.
-    #[error(
-        "no managed memory: device {ordinal} lacks concurrent managed access, so that the host could not touch any while it works"
-    )]
+    /// Managed memory is unsupported: while some device of the machine works, the host may not touch it.
+    #[error("managed memory is unsupported: device {ordinal} lacks concurrent managed access")]
     ManagedUnsupported {
         /// The device.
         ordinal: u32,
@@ -202,8 +210,23 @@ pub enum Error {
     },
 
     /// Memory cannot be divided into chunks of no elements.
-    #[error("chunks of 0 elements would never come to an end")]
+    #[error("the length of a chunk must not be 0")]
     EmptyChunks,
+
+    /// The bytes of memory are no whole number of elements of another type, or not aligned for it.
+    #[error(
+        "{bytes} bytes at {address:#x} are no elements of {size} bytes that are aligned to {align}"
+    )]
+    BadCast {
+        /// Bytes of the memory.
+        bytes: usize,
+        /// Where they begin on the device.
+        address: u64,
+        /// Bytes of one element of the type asked for.
+        size: usize,
+        /// Alignment of that type in bytes.
+        align: usize,
+    },
 
     /// Source and destination of a copy have different lengths.
     #[error("the source has {source_len} elements, the destination {destination_len}")]
@@ -245,7 +268,7 @@ pub enum Error {
     },
 
     /// A range does not lie within the memory it was asked of.
-    #[error("elements {start}..{end} of memory that has {len}")]
+    #[error("the range {start}..{end} is out of bounds: the memory has {len} elements")]
     OutOfRange {
         /// First element.
         start: usize,
@@ -266,16 +289,17 @@ pub enum Error {
         greatest: i32,
     },
 
-    /// The event was never recorded, so there is nothing to wait for or to ask about. (The driver would say that it has happened.)
+    /// The event was never recorded, so there is nothing to wait for or to ask about. (The driver
+    /// would report it as complete.)
     #[error("the event was never recorded")]
     EventNotRecorded,
 
     /// The work before one of the two events is not done, so the time between them is not known yet.
-    #[error("an event is still pending: wait for it before asking for the time")]
+    #[error("the event has not completed yet: synchronize before reading the time")]
     EventPending,
 
-    /// The event that was said to be the earlier one happened after the other.
-    #[error("the event that should be the earlier one happened {by:?} after the other")]
+    /// The event that was passed as the earlier one was recorded after the other.
+    #[error("`earlier` was recorded {by:?} after this event")]
     EventOrder {
         /// By how much.
         by: Duration,
@@ -305,7 +329,7 @@ pub enum Error {
 
     /// What a safe launch requires of its arguments and configuration does not hold
     /// ([`Kernel::assert_safe_when`](crate::Kernel::assert_safe_when)); nothing was launched.
-    #[error("kernel `{kernel}` was not launched, because this does not hold: {precondition}")]
+    #[error("kernel `{kernel}` was not launched: this precondition does not hold: {precondition}")]
     Precondition {
         /// The kernel.
         kernel: String,
@@ -315,7 +339,7 @@ pub enum Error {
 
     /// Memory has more elements than the kernel's parameter for their number can tell ([`WithLen`](crate::WithLen)).
     #[error(
-        "memory of {len} elements, for a kernel whose parameter for their number holds {limit} at most"
+        "the length {len} does not fit the kernel's count parameter, which holds at most {limit}"
     )]
     CountTooLarge {
         /// Elements of the argument.
@@ -324,95 +348,14 @@ pub enum Error {
         limit: u64,
     },
 
-    /// The image is not PTX text, or the driver's JIT refused it.
-    #[error("the PTX did not load: {reason}{}{log}", if log.is_empty() { "" } else { "\n" })]
-    BadPtx {
-        /// Why, in a phrase: the driver's error, or what this crate found before asking.
-        reason: String,
-        /// The JIT's error log; empty when it wrote none.
-        log: String,
-    },
+    /// PTX, machine code or the inputs of a linker were refused, with the compiler's log.
+    #[error(transparent)]
+    Image(#[from] ImageError),
 
-    /// NVRTC, CUDA's run-time compiler, is not installed, or not where programs find libraries.
+    /// CUDA C++ could not be compiled while the program runs.
     #[cfg(feature = "nvrtc")]
-    #[error(
-        "no NVRTC, CUDA's run-time compiler: could not open {}. It comes with the CUDA toolkit (the package cuda-nvrtc-13-0 is NVRTC alone), \
-         or with `pip install nvidia-cuda-nvrtc`, whose folder nvidia/cu13/lib then has to be where the system looks for libraries \
-         (LD_LIBRARY_PATH)",
-        tried.join(", ")
-    )]
-    NoNvrtc {
-        /// Each library or folder with the reason why it is none.
-        tried: Vec<String>,
-    },
-
-    /// A library was opened as NVRTC and lacks one of its functions.
-    #[cfg(feature = "nvrtc")]
-    #[error("the library has no `{name}`: it is not NVRTC, or older than CUDA 11.2")]
-    NvrtcIncomplete {
-        /// The function.
-        name: &'static str,
-    },
-
-    /// A call of NVRTC failed, other than the compilation itself.
-    #[cfg(feature = "nvrtc")]
-    #[error("{call} returned {name} ({code})")]
-    Nvrtc {
-        /// The call.
-        call: &'static str,
-        /// The result, an `nvrtcResult`.
-        code: i32,
-        /// NVRTC's name for it.
-        name: String,
-    },
-
-    /// The CUDA C++ did not compile, or an option is none.
-    #[cfg(feature = "nvrtc")]
-    #[error("the CUDA C++ did not compile: {reason}{}{log}", if log.is_empty() { "" } else { "\n" })]
-    Compile {
-        /// Why, in a phrase: NVRTC's name for it, `NVRTC_ERROR_COMPILATION` for example.
-        reason: String,
-        /// What the compiler wrote, with file and line of each error.
-        log: String,
-    },
-
-    /// NVRTC does not compile for devices as old as this one any more; one of an older CUDA version does.
-    #[cfg(feature = "nvrtc")]
-    #[error(
-        "this NVRTC compiles for compute capability {}.{} and newer, not for {}.{}",
-        oldest / 10, oldest % 10, asked / 10, asked % 10
-    )]
-    ArchitectureTooOld {
-        /// The compute capability asked for, as `10 * major + minor`.
-        asked: u32,
-        /// The oldest one that this NVRTC knows, likewise.
-        oldest: u32,
-    },
-
-    /// The name expression was not given to the compilation, so that it has no lowered name.
-    #[cfg(feature = "nvrtc")]
-    #[error("`{expression}` was not among the name expressions of the compilation")]
-    NoNameExpression {
-        /// The expression asked for.
-        expression: String,
-    },
-
-    /// A text for the compiler contains a NUL, where C would take it to end.
-    #[cfg(feature = "nvrtc")]
-    #[error("{what} contains a NUL")]
-    NulInText {
-        /// Which text.
-        what: &'static str,
-    },
-
-    /// The image is not a whole cubin or fatbin, or the driver refused it.
-    #[error("the image did not load: {reason}{}{log}", if log.is_empty() { "" } else { "\n" })]
-    BadImage {
-        /// Why, in a phrase: the driver's error, or what this crate found before asking.
-        reason: String,
-        /// The JIT's error log; empty when it wrote none.
-        log: String,
-    },
+    #[error(transparent)]
+    Nvrtc(#[from] NvrtcError),
 
     /// The image has no code that this device runs: it was made for others.
     #[error(
@@ -426,15 +369,6 @@ pub enum Error {
         compute_capability: (u32, u32),
         /// The driver's answer.
         source: DriverError,
-    },
-
-    /// Inputs of a linker do not fit together, or one of them was refused.
-    #[error("the code did not link: {reason}{}{log}", if log.is_empty() { "" } else { "\n" })]
-    Link {
-        /// Why, in a phrase: the driver's error, or what this crate found before asking.
-        reason: String,
-        /// The linker's error log; empty when it wrote none.
-        log: String,
     },
 
     /// Options for the JIT that contradict each other, or that no device has.
@@ -481,7 +415,7 @@ pub enum Error {
     },
 
     /// A variable of a module, or another one in the same place, has a [`Global`](crate::Global) already.
-    #[error("somebody has the variable `{name}` already")]
+    #[error("the variable `{name}` has a live `Global` handle already")]
     GlobalTaken {
         /// The name asked for.
         name: String,
@@ -506,14 +440,16 @@ pub enum Error {
     },
 
     /// A future was polled again after it had given back what it owned.
-    #[error("the transfer has ended already and has given its memory back")]
+    #[error("this copy was waited for already and has returned its memory")]
     CopyTaken,
 
-    /// A driver was asked for something inside of a host function, where CUDA permits no call; nothing was asked of it.
-    #[error("a host function may make no CUDA call")]
+    /// A function of this crate was called inside a host function, where CUDA permits no call. The
+    /// driver was not asked.
+    #[error("CUDA calls are not allowed inside a host function")]
     InsideHostFunction,
 
-    /// A parameter of the kernel begins elsewhere: one of the types, this one or one before it, has another alignment than the kernel's.
+    /// A parameter of the kernel begins at another offset: its Rust type, or one before it, has another
+    /// alignment than the kernel declares.
     #[error(
         "parameter {index} of kernel `{kernel}` is at byte {got} of its parameters, the Rust types put it at {want}: is each aligned as in C?"
     )]

@@ -9,7 +9,7 @@ use super::module::Module;
 use super::ptx::ptx_text;
 use crate::context::Context;
 use crate::driver::Driver;
-use crate::error::{Error, Result};
+use crate::error::{Error, ImageError, ImageKind, Result};
 use crate::ffi::*;
 use crate::internal::calls::{self, JitArguments};
 use crate::internal::current;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// Puts code from several places together: kernels in one text, the functions that they call in another. Made by [`Context::linker`].
 ///
 /// Inputs are added one after the other, in any order, and [`finish`](Self::finish) resolves what they want of each other. The
-/// driver's linker is of no use any more once it has refused an input: from then on every call returns [`Error::Link`] with the
+/// driver's linker is of no use any more once it has refused an input: from then on every call returns [`Error::Image`] with the
 /// first reason, and only a new linker helps.
 ///
 /// Dropping it destroys the driver's linker (`cuLinkDestroy`).
@@ -45,7 +45,7 @@ use std::sync::Arc;
 ///
 /// let mut alone = ctx.linker(&JitOptions::default())?;
 /// alone.add_ptx("kernel.ptx", KERNEL)?;
-/// assert!(matches!(alone.finish(), Err(Error::Link { .. })));
+/// assert!(matches!(alone.finish(), Err(Error::Image(_))));
 /// # Ok(()) })?;
 /// # Ok::<(), scoped_cuda::Error>(())
 /// ```
@@ -88,7 +88,7 @@ impl<'ctx> Linker<'ctx> {
     /// `name` is for messages, here and of the following.
     ///
     /// # Errors
-    /// [`Error::Link`] with the error log, [`Error::ContextLost`], or what the driver returns. The linker is useless then.
+    /// [`Error::Image`] with the error log, [`Error::ContextLost`], or what the driver returns. The linker is useless then.
     pub fn add_ptx(&mut self, name: &str, ptx: &str) -> Result<()> {
         let text = ptx_text(ptx).map_err(str::to_owned);
         let data = text
@@ -102,7 +102,7 @@ impl<'ctx> Linker<'ctx> {
     /// Adds machine code: a cubin that was made to be linked, by `nvcc -cubin -rdc=true` or `ptxas -c`.
     ///
     /// # Errors
-    /// As [`add_ptx`](Self::add_ptx); a cubin that is cut off is [`Error::Link`].
+    /// As [`add_ptx`](Self::add_ptx); a cubin that is cut off is [`Error::Image`].
     ///
     /// # Safety
     /// As [`Context::load_cubin`].
@@ -114,7 +114,7 @@ impl<'ctx> Linker<'ctx> {
     /// Adds a fatbin that was made to be linked, by `nvcc -fatbin -rdc=true`. PTX in it is compiled.
     ///
     /// # Errors
-    /// As [`add_ptx`](Self::add_ptx); a fatbin that is cut off is [`Error::Link`].
+    /// As [`add_ptx`](Self::add_ptx); a fatbin that is cut off is [`Error::Image`].
     ///
     /// # Safety
     /// As [`Context::load_fatbin`].
@@ -126,7 +126,7 @@ impl<'ctx> Linker<'ctx> {
     /// Adds an object file of the host that has device code in it, as `nvcc -dc` makes it.
     ///
     /// # Errors
-    /// As [`add_ptx`](Self::add_ptx); an ELF file that is cut off is [`Error::Link`].
+    /// As [`add_ptx`](Self::add_ptx); an ELF file that is cut off is [`Error::Image`].
     ///
     /// # Safety
     /// `image` was written by `nvcc` and has not been changed since. The length of object files that are not ELF (those of Windows) is not
@@ -139,7 +139,7 @@ impl<'ctx> Linker<'ctx> {
     /// Adds an archive of such object files, a static library.
     ///
     /// # Errors
-    /// As [`add_ptx`](Self::add_ptx); an archive that is cut off within a member is [`Error::Link`].
+    /// As [`add_ptx`](Self::add_ptx); an archive that is cut off within a member is [`Error::Image`].
     ///
     /// # Safety
     /// As [`add_object`](Self::add_object), for each of the archive's members.
@@ -160,10 +160,11 @@ impl<'ctx> Linker<'ctx> {
         self.usable()?;
         let c_name = CString::new(name).map_err(|_| "its name contains a NUL".to_owned());
         let outcome = match checked.and(c_name) {
-            Err(reason) => Err(Error::Link {
-                reason: format!("input `{name}`: {reason}"),
-                log: String::new(),
-            }),
+            Err(reason) => Err(Error::from(ImageError::new(
+                ImageKind::Link,
+                format!("input `{name}`: {reason}"),
+                String::new(),
+            ))),
             Ok(c_name) => self.context.state().not_lost().and_then(|()| {
                 // SAFETY: the linker is live, and borrowed mutably, so that no other thread uses it; the input is whole (the caller's
                 // promise).
@@ -175,7 +176,7 @@ impl<'ctx> Linker<'ctx> {
         };
         match &outcome {
             Ok(()) => self.inputs += 1,
-            Err(Error::Link { reason, .. }) => self.refused = Some(reason.clone()),
+            Err(Error::Image(ImageError { reason, .. })) => self.refused = Some(reason.clone()),
             Err(error) => self.refused = Some(error.to_string()),
         }
         outcome
@@ -184,16 +185,17 @@ impl<'ctx> Linker<'ctx> {
     /// Links what was added (`cuLinkComplete`).
     ///
     /// # Errors
-    /// [`Error::Link`]: nothing was added, an input was refused before, something is missing, or what the driver made is no whole cubin;
+    /// [`Error::Image`]: nothing was added, an input was refused before, something is missing, or what the driver made is no whole cubin;
     /// [`Error::ContextLost`], or what the driver returns.
     pub fn finish(self) -> Result<LinkedImage> {
         self.usable()?;
         if self.inputs == 0 {
             // The driver would link nothing, and call that a success (measured).
-            return Err(Error::Link {
-                reason: "nothing was added".to_owned(),
-                log: String::new(),
-            });
+            return Err(Error::from(ImageError::new(
+                ImageKind::Link,
+                "nothing was added".to_owned(),
+                String::new(),
+            )));
         }
         self.context.state().not_lost()?;
         let driver = self.context.driver();
@@ -201,9 +203,12 @@ impl<'ctx> Linker<'ctx> {
         let image = unsafe { calls::link_complete(self.context.api(), self.raw) };
         let image = image.map_err(|error| self.explained(error, ""))?;
         // Loading it is safe, so it is looked at as closely as what others bring.
-        check_cubin(&image).map_err(|reason| Error::Link {
-            reason: format!("what the driver made: {reason}"),
-            log: self.arguments.error(),
+        check_cubin(&image).map_err(|reason| {
+            Error::from(ImageError::new(
+                ImageKind::Link,
+                format!("what the driver made: {reason}"),
+                self.arguments.error(),
+            ))
         })?;
         Ok(LinkedImage {
             driver,
@@ -221,10 +226,11 @@ impl<'ctx> Linker<'ctx> {
     fn usable(&self) -> Result<()> {
         match &self.refused {
             None => Ok(()),
-            Some(first) => Err(Error::Link {
-                reason: format!("an input was refused before: {first}"),
-                log: String::new(),
-            }),
+            Some(first) => Err(Error::from(ImageError::new(
+                ImageKind::Link,
+                format!("an input was refused before: {first}"),
+                String::new(),
+            ))),
         }
     }
 
@@ -240,7 +246,7 @@ impl<'ctx> Linker<'ctx> {
         }
         let log = self.arguments.error();
         let reason = format!("{subject}{error}");
-        Error::Link { reason, log }
+        Error::from(ImageError::new(ImageKind::Link, reason, log))
     }
 }
 

@@ -8,7 +8,7 @@ use super::load_image::{LoadFailure, bad_image, load, load_binary};
 use super::module::Module;
 use super::ptx::ptx_text;
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{Error, ImageError, ImageKind, Result};
 use std::fs;
 use std::path::Path;
 
@@ -32,7 +32,7 @@ impl<'ctx> Context<'ctx> {
     /// that are known are refused too ([the claims](crate::safety) say which), but PTX that nobody trusts is for a process of its own.
     ///
     /// # Errors
-    /// [`Error::BadPtx`] with the JIT's log, or what the driver returns.
+    /// [`Error::Image`] with the JIT's log, or what the driver returns.
     pub fn load_ptx(self, ptx: &str) -> Result<Module<'ctx>> {
         self.load_ptx_with(ptx, &JitOptions::default())
     }
@@ -40,12 +40,15 @@ impl<'ctx> Context<'ctx> {
     /// [`load_ptx`](Self::load_ptx) with options for the compiler.
     ///
     /// # Errors
-    /// [`Error::BadPtx`] with the JIT's log, [`Error::BadJitOptions`], [`Error::NoCodeForDevice`] when it was compiled for another
+    /// [`Error::Image`] with the JIT's log, [`Error::BadJitOptions`], [`Error::NoCodeForDevice`] when it was compiled for another
     /// [target](JitOptions::target), or what the driver returns.
     pub fn load_ptx_with(self, ptx: &str, options: &JitOptions) -> Result<Module<'ctx>> {
-        let text = ptx_text(ptx).map_err(|reason| Error::BadPtx {
-            reason: reason.to_owned(),
-            log: String::new(),
+        let text = ptx_text(ptx).map_err(|reason| {
+            Error::from(ImageError::new(
+                ImageKind::Ptx,
+                reason.to_owned(),
+                String::new(),
+            ))
         })?;
         // SAFETY: text with a NUL at its end.
         unsafe { load(self, text.as_ptr().cast(), options) }.map_err(|refused| match refused {
@@ -54,7 +57,7 @@ impl<'ctx> Context<'ctx> {
                     format!(" (compiled for compute capability {major}.{minor})")
                 });
                 let reason = format!("{error}{}", target.unwrap_or_default());
-                Error::BadPtx { reason, log }
+                Error::from(ImageError::new(ImageKind::Ptx, reason, log))
             }
             LoadFailure::Other(error) => error,
         })
@@ -111,7 +114,7 @@ impl<'ctx> Context<'ctx> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::BadImage`] when it is no cubin, or is cut off; [`Error::NoCodeForDevice`] when it is for another architecture; or what the
+    /// [`Error::Image`] when it is no cubin, or is cut off; [`Error::NoCodeForDevice`] when it is for another architecture; or what the
     /// driver returns.
     ///
     /// # Safety
@@ -144,7 +147,7 @@ impl<'ctx> Context<'ctx> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::BadImage`] when it is no fatbin, is cut off, or has PTX that does not compile; [`Error::NoCodeForDevice`],
+    /// [`Error::Image`] when it is no fatbin, is cut off, or has PTX that does not compile; [`Error::NoCodeForDevice`],
     /// [`Error::BadJitOptions`], or what the driver returns.
     ///
     /// # Safety

@@ -6,7 +6,7 @@ use super::image::Image;
 use super::jit::JitOptions;
 use super::module::Module;
 use crate::context::Context;
-use crate::error::{DriverError, Error, Result};
+use crate::error::{DriverError, Error, ImageError, ImageKind, Result};
 use crate::ffi::CUresult;
 use crate::internal::{calls, current};
 use std::ffi::c_void;
@@ -32,7 +32,7 @@ pub(super) unsafe fn load_binary<'ctx>(
     unsafe { load(context, image.as_ptr().cast(), options) }.map_err(|refused| match refused {
         LoadFailure::Image { error, log } => {
             let reason = error.to_string();
-            Error::BadImage { reason, log }
+            Error::from(ImageError::new(ImageKind::Binary, reason, log))
         }
         LoadFailure::Other(error) => error,
     })
@@ -78,10 +78,7 @@ fn no_code(context: Context<'_>, source: DriverError) -> Error {
 }
 
 pub(super) fn bad_image(reason: String) -> Error {
-    Error::BadImage {
-        reason,
-        log: String::new(),
-    }
+    Error::from(ImageError::new(ImageKind::Binary, reason, String::new()))
 }
 
 /// Codes by which the driver refuses the image itself.

@@ -4,9 +4,9 @@
 
 use super::OnStream;
 use super::slice::{Slice, SliceMut};
-use super::{Element, Memory, MemoryMut, resolve, sealed, size_of_elements};
+use super::{Element, Fill, Memory, MemoryMut, resolve, sealed, size_of_elements};
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{CloseError, Result};
 use crate::ffi::{CUdeviceptr, CUstream};
 use crate::internal::at_rest::complete;
 use crate::stream::ScopedStream;
@@ -79,7 +79,7 @@ impl<'ctx, T: Pod> Buffer<'ctx, T> {
     /// Copies all elements to `host`, which must have as many (`cuMemcpyDtoHAsync`).
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] or what the driver returns.
+    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns.
     pub fn read(&self, host: &mut [T]) -> Result<()> {
         self.as_slice().read(host)
     }
@@ -87,7 +87,7 @@ impl<'ctx, T: Pod> Buffer<'ctx, T> {
     /// Overwrites all elements with those of `host`, which must have as many (`cuMemcpyHtoDAsync`).
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] or what the driver returns.
+    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns.
     pub fn write(&mut self, host: &[T]) -> Result<()> {
         self.as_mut_slice().write(host)
     }
@@ -95,9 +95,53 @@ impl<'ctx, T: Pod> Buffer<'ctx, T> {
     /// Overwrites all elements with those of `source`, memory of the same context and length (`cuMemcpyDtoDAsync`).
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] or what the driver returns.
+    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns.
     pub fn copy_from(&mut self, source: &impl Memory<'ctx, T>) -> Result<()> {
         self.as_mut_slice().copy_from(source)
+    }
+}
+
+impl<'ctx, T: Pod> Buffer<'ctx, T> {
+    /// Memory of its own with a copy of the elements, made on the device (`cuMemcpyDtoDAsync`).
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) or what the driver returns.
+    ///
+    /// ```
+    /// # use scoped_cuda::{Driver, sim::Simulation};
+    /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
+    /// let first = ctx.upload(&[1u8, 2, 3])?;
+    /// let mut second = first.try_clone()?;
+    /// second.set_zero()?;
+    /// assert_eq!((first.to_vec()?, second.to_vec()?), (vec![1, 2, 3], vec![0; 3]));
+    /// # Ok(()) })?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
+    #[doc(alias = "clone_dtod")]
+    pub fn try_clone(&self) -> Result<Self> {
+        let mut copy = Self::allocate(self.context, self.len, self.context.state().service())?;
+        copy.copy_from(self)?;
+        Ok(copy)
+    }
+
+    /// Sets every byte to zero (`cuMemsetD8Async`). All bytes zero are a value of any element type.
+    ///
+    /// # Errors
+    /// What the driver returns.
+    #[doc(alias = "memset_zeros")]
+    pub fn set_zero(&mut self) -> Result<()> {
+        self.as_mut_slice().set_zero()
+    }
+
+    /// Sets every element to `value` (`cuMemsetD8Async`, `cuMemsetD16Async` or `cuMemsetD32Async`).
+    ///
+    /// # Errors
+    /// What the driver returns.
+    pub fn fill(&mut self, value: T) -> Result<()>
+    where
+        T: Fill,
+    {
+        self.as_mut_slice().fill(value)
     }
 }
 
@@ -193,7 +237,7 @@ impl<'ctx, T> Buffer<'ctx, T> {
     /// The elements of `range`, to read.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`].
+    /// [`Error::OutOfRange`](crate::Error::OutOfRange).
     pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<Slice<'_, 'ctx, T>> {
         self.as_slice().slice(range)
     }
@@ -201,7 +245,7 @@ impl<'ctx, T> Buffer<'ctx, T> {
     /// The elements of `range`, to write.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`].
+    /// [`Error::OutOfRange`](crate::Error::OutOfRange).
     pub fn slice_mut(&mut self, range: impl RangeBounds<usize>) -> Result<SliceMut<'_, 'ctx, T>> {
         let (start, len) = resolve(range, self.len)?;
         Ok(SliceMut::new(
@@ -211,11 +255,22 @@ impl<'ctx, T> Buffer<'ctx, T> {
         ))
     }
 
+    /// The elements before `middle` and those from it on, to write. Each may go to another stream.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`](crate::Error::OutOfRange) when `middle` is past the end.
+    pub fn split_at_mut(
+        &mut self,
+        middle: usize,
+    ) -> Result<(SliceMut<'_, 'ctx, T>, SliceMut<'_, 'ctx, T>)> {
+        self.as_mut_slice().split_at_mut(middle)
+    }
+
     /// Frees the memory and says whether that worked; after an error the buffer is handed back (`cuMemFreeAsync`).
     ///
     /// # Errors
-    /// The buffer and what the driver returned.
-    pub fn close(self) -> Result<(), (Self, Error)> {
+    /// [`CloseError`] with the buffer and what the driver returned.
+    pub fn close(self) -> Result<(), CloseError<Self>> {
         let state = self.context.state();
         let closed = match self.address {
             0 => Ok(()),
@@ -229,7 +284,7 @@ impl<'ctx, T> Buffer<'ctx, T> {
                 mem::forget(self);
                 Ok(())
             }
-            Err(error) => Err((self, error)),
+            Err(error) => Err(CloseError::new(self, error)),
         }
     }
 
@@ -304,7 +359,7 @@ impl<'ctx> Context<'ctx> {
     /// `len` may be 0: that makes no driver call.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`], or what the driver returns.
+    /// [`Error::SizeOverflow`](crate::Error::SizeOverflow), [`Error::OutOfMemory`](crate::Error::OutOfMemory), or what the driver returns.
     pub fn zeros<T: Element>(self, len: usize) -> Result<Buffer<'ctx, T>> {
         Buffer::zeros(self, len)
     }
@@ -323,7 +378,7 @@ impl<'ctx> Context<'ctx> {
     /// for).
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`] or what the driver returns.
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) or what the driver returns.
     pub fn upload<T: Element>(self, host: &[T]) -> Result<Buffer<'ctx, T>> {
         Buffer::upload(self, host)
     }

@@ -1,6 +1,6 @@
 //! Dividing memory into parts that different streams write.
 
-use super::SliceMut;
+use super::{Buffer, Slice, SliceMut};
 use crate::error::{Error, Result};
 use std::fmt;
 
@@ -36,6 +36,65 @@ impl<'b, 'ctx, T> SliceMut<'b, 'ctx, T> {
         })
     }
 }
+
+impl<'b, 'ctx, T> Slice<'b, 'ctx, T> {
+    /// The elements in parts of `len`, of which the last may be shorter.
+    ///
+    /// # Errors
+    /// [`Error::EmptyChunks`] when `len` is 0.
+    pub fn chunks(self, len: usize) -> Result<Chunks<'b, 'ctx, T>> {
+        if len == 0 {
+            return Err(Error::EmptyChunks);
+        }
+        Ok(Chunks { rest: self, len })
+    }
+}
+
+impl<'ctx, T> Buffer<'ctx, T> {
+    /// As [`Slice::chunks`], of all elements.
+    ///
+    /// # Errors
+    /// [`Error::EmptyChunks`] when `len` is 0.
+    pub fn chunks(&self, len: usize) -> Result<Chunks<'_, 'ctx, T>> {
+        self.as_slice().chunks(len)
+    }
+
+    /// As [`SliceMut::chunks_mut`], of all elements.
+    ///
+    /// # Errors
+    /// [`Error::EmptyChunks`] when `len` is 0.
+    pub fn chunks_mut(&mut self, len: usize) -> Result<ChunksMut<'_, 'ctx, T>> {
+        self.as_mut_slice().chunks_mut(len)
+    }
+}
+
+/// The parts of a [`Slice`], one after the other. Made by [`Slice::chunks`].
+#[derive(Clone, Debug)]
+pub struct Chunks<'b, 'ctx, T> {
+    rest: Slice<'b, 'ctx, T>,
+    len: usize,
+}
+
+static_assertions::assert_impl_all!(Chunks<'static, 'static, f32>: Send, Sync);
+
+impl<'b, 'ctx, T> Iterator for Chunks<'b, 'ctx, T> {
+    type Item = Slice<'b, 'ctx, T>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let middle = self.len.min(self.rest.len());
+        // `middle` is within, so this is never an error.
+        let (chunk, rest) = self.rest.split_at(middle).ok()?;
+        self.rest = rest;
+        Some(chunk).filter(|chunk| !chunk.is_empty())
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let chunks = self.rest.len().div_ceil(self.len);
+        (chunks, Some(chunks))
+    }
+}
+
+impl<T> ExactSizeIterator for Chunks<'_, '_, T> {}
 
 /// The parts of a [`SliceMut`], one after the other. Made by [`SliceMut::chunks_mut`].
 pub struct ChunksMut<'b, 'ctx, T> {

@@ -5,7 +5,7 @@
 use super::{Element, OnStream, Readable, Slice, SliceMut, sealed, size_of_elements};
 use crate::attribute::Attribute;
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{CloseError, Error, Result};
 use crate::ffi::{
     CU_MEM_ADVISE_SET_ACCESSED_BY, CU_MEM_ADVISE_SET_PREFERRED_LOCATION,
     CU_MEM_ADVISE_SET_READ_MOSTLY, CU_MEM_ADVISE_UNSET_ACCESSED_BY,
@@ -276,8 +276,8 @@ impl<'ctx, T> ManagedBuffer<'ctx, T> {
     /// Frees the memory and says whether that worked; after an error the buffer is handed back (`cuMemFree`).
     ///
     /// # Errors
-    /// The buffer and what the driver returned.
-    pub fn close(self) -> Result<(), (Self, Error)> {
+    /// [`CloseError`] with the buffer and what the driver returned.
+    pub fn close(self) -> Result<(), CloseError<Self>> {
         let state = self.context.state();
         let closed = match self.address {
             0 => Ok(()),
@@ -291,7 +291,7 @@ impl<'ctx, T> ManagedBuffer<'ctx, T> {
                 mem::forget(self);
                 Ok(())
             }
-            Err(error) => Err((self, error)),
+            Err(error) => Err(CloseError::new(self, error)),
         }
     }
 }

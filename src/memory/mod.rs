@@ -1,6 +1,7 @@
 //! Device memory: owned buffers, views of them, and both in the order of a stream.
 
 mod buffer;
+mod cast;
 mod chunks;
 mod element;
 mod fill;
@@ -16,7 +17,7 @@ mod usage;
 mod write_combined;
 
 pub use buffer::Buffer;
-pub use chunks::ChunksMut;
+pub use chunks::{Chunks, ChunksMut};
 pub use element::Element;
 pub use fill::Fill;
 pub(crate) use fill::Pattern;

@@ -4,7 +4,7 @@
 
 use super::{Element, OnStream, Slice, SliceMut, size_of_elements};
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{CloseError, Error, Result};
 use crate::ffi::{CU_MEMHOSTALLOC_DEVICEMAP, CU_MEMHOSTALLOC_PORTABLE, CUdeviceptr, CUresult};
 use crate::internal::calls;
 use crate::internal::current;
@@ -186,8 +186,8 @@ impl<'ctx, T> PinnedBuffer<'ctx, T> {
     /// Gives the memory back and says whether that worked; after an error the buffer is handed back (`cuMemFreeHost`).
     ///
     /// # Errors
-    /// The buffer and what the driver returned.
-    pub fn close(self) -> Result<(), (Self, Error)> {
+    /// [`CloseError`] with the buffer and what the driver returned.
+    pub fn close(self) -> Result<(), CloseError<Self>> {
         let state = self.context.state();
         let closed = match self.size_bytes() {
             0 => Ok(()),
@@ -201,7 +201,7 @@ impl<'ctx, T> PinnedBuffer<'ctx, T> {
                 mem::forget(self);
                 Ok(())
             }
-            Err(error) => Err((self, error)),
+            Err(error) => Err(CloseError::new(self, error)),
         }
     }
 }

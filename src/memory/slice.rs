@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // copies and fills device memory
 
 use super::OnStream;
-use super::fill::Pattern;
+use super::fill::{Fill, Pattern};
 use super::{Memory, MemoryMut, resolve, same_len, sealed};
 use crate::context::Context;
 use crate::error::Result;
@@ -57,6 +57,25 @@ impl<'b, 'ctx, T> Slice<'b, 'ctx, T> {
         self.len == 0
     }
 
+    /// The context whose device has the memory.
+    #[must_use]
+    pub fn context(&self) -> Context<'ctx> {
+        self.context
+    }
+
+    /// Size in bytes.
+    #[must_use]
+    pub fn size_bytes(&self) -> usize {
+        self.len * size_of::<T>()
+    }
+
+    /// The device address as a number; 0 for empty memory. Only a kernel can do something with it.
+    #[doc(alias = "device_ptr")]
+    #[must_use]
+    pub fn as_raw(&self) -> CUdeviceptr {
+        self.address
+    }
+
     /// The elements of `range`.
     ///
     /// # Errors
@@ -68,6 +87,14 @@ impl<'b, 'ctx, T> Slice<'b, 'ctx, T> {
             self.address + (start * size_of::<T>()) as u64,
             len,
         ))
+    }
+
+    /// The elements before `middle` and those from it on.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`](crate::Error::OutOfRange) when `middle` is past the end.
+    pub fn split_at(self, middle: usize) -> Result<(Self, Self)> {
+        Ok((self.slice(..middle)?, self.slice(middle..)?))
     }
 
     pub(crate) fn describe(&self, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -135,6 +162,25 @@ impl<'b, 'ctx, T> SliceMut<'b, 'ctx, T> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    /// The context whose device has the memory.
+    #[must_use]
+    pub fn context(&self) -> Context<'ctx> {
+        self.context
+    }
+
+    /// Size in bytes.
+    #[must_use]
+    pub fn size_bytes(&self) -> usize {
+        self.len * size_of::<T>()
+    }
+
+    /// The device address as a number; 0 for empty memory. Only a kernel can do something with it.
+    #[doc(alias = "device_ptr")]
+    #[must_use]
+    pub fn as_raw(&self) -> CUdeviceptr {
+        self.address
     }
 
     /// The same elements for a shorter time, to read.
@@ -219,8 +265,12 @@ impl<'ctx, T: Pod> SliceMut<'_, 'ctx, T> {
         })
     }
 
-    /// Sets every byte to zero.
-    pub(crate) fn set_zero(&mut self) -> Result<()> {
+    /// Sets every byte to zero (`cuMemsetD8Async`). All bytes zero are a value of any element type.
+    ///
+    /// # Errors
+    /// What the driver returns.
+    #[doc(alias = "memset_zeros")]
+    pub fn set_zero(&mut self) -> Result<()> {
         let (state, bytes) = (self.context.state(), self.len * size_of::<T>());
         if bytes == 0 {
             return Ok(());
@@ -244,6 +294,17 @@ impl<'ctx, T: Pod> SliceMut<'_, 'ctx, T> {
             })?;
         }
         Ok(true)
+    }
+}
+
+impl<T: Fill> SliceMut<'_, '_, T> {
+    /// Sets every element to `value` (`cuMemsetD8Async`, `cuMemsetD16Async` or `cuMemsetD32Async`).
+    ///
+    /// # Errors
+    /// What the driver returns.
+    pub fn fill(&mut self, value: T) -> Result<()> {
+        // Types that are `Fill` have a pattern.
+        self.try_fill(value).map(drop)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Element, PinnedBuffer, resolve, same_len};
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{CloseError, Result};
 use crate::ffi::{CU_MEMHOSTALLOC_PORTABLE, CU_MEMHOSTALLOC_WRITECOMBINED};
 use std::fmt;
 use std::ops::Deref;
@@ -58,7 +58,7 @@ impl<'ctx, T: Element> WriteCombinedBuffer<'ctx, T> {
     /// Overwrites all elements with those of `host`, which must have as many.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`].
+    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch).
     pub fn write(&mut self, host: &[T]) -> Result<()> {
         same_len(host.len(), self.len())?;
         self.write_at(0, host)
@@ -67,7 +67,7 @@ impl<'ctx, T: Element> WriteCombinedBuffer<'ctx, T> {
     /// Overwrites as many elements as `host` has, from element `start` on.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`].
+    /// [`Error::OutOfRange`](crate::Error::OutOfRange).
     pub fn write_at(&mut self, start: usize, host: &[T]) -> Result<()> {
         let end = start.saturating_add(host.len());
         let (start, len) = resolve(start..end, self.len())?;
@@ -88,10 +88,10 @@ impl<'ctx, T> WriteCombinedBuffer<'ctx, T> {
     ///
     /// # Errors
     /// The memory and what the driver returned.
-    pub fn close(self) -> Result<(), (Self, Error)> {
+    pub fn close(self) -> Result<(), CloseError<Self>> {
         self.memory
             .close()
-            .map_err(|(memory, error)| (Self { memory }, error))
+            .map_err(|failed| failed.map(|memory| Self { memory }))
     }
 }
 

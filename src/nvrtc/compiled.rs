@@ -3,7 +3,7 @@
 use super::compiler::Compiler;
 use super::options::{CompileOptions, c_text};
 use super::program::Program;
-use crate::error::{Error, Result};
+use crate::error::{Error, NvrtcError, Result};
 use std::fmt;
 use std::panic::resume_unwind;
 use std::thread;
@@ -30,12 +30,12 @@ impl Compiler {
     /// `nvrtcDestroyProgram`, on every path.
     ///
     /// # Errors
-    /// [`Error::Compile`] with the compiler's log when it refuses the source, a name expression or an option;
-    /// [`Error::ArchitectureTooOld`]; [`Error::NulInText`]; or what NVRTC returns.
+    /// [`NvrtcError::Compile`] with the compiler's log when it refuses the source, a name expression or an option;
+    /// [`NvrtcError::ArchitectureTooOld`]; [`NvrtcError::NulInText`]; or what NVRTC returns.
     ///
     /// ```
     /// use scoped_cuda::Error;
-    /// use scoped_cuda::nvrtc::{CompileOptions, Compiler};
+    /// use scoped_cuda::nvrtc::{CompileOptions, Compiler, NvrtcError};
     ///
     /// # let Ok(compiler) = Compiler::load() else { return Ok(()) };
     /// # /*
@@ -43,7 +43,7 @@ impl Compiler {
     /// # */
     /// let options = CompileOptions::for_capability(9, 0).program_name("broken.cu");
     /// match compiler.compile("extern \"C\" __global__ void f() { oops }", &options) {
-    ///     Err(Error::Compile { log, .. }) => assert!(log.contains("broken.cu(1): error:"), "{log}"),
+    ///     Err(Error::Nvrtc(NvrtcError::Compile { log, .. })) => assert!(log.contains("broken.cu(1): error:"), "{log}"),
     ///     other => panic!("{other:?}"),
     /// }
     /// # Ok::<(), Error>(())
@@ -96,10 +96,10 @@ fn on_a_large_stack<T: Send>(compile: impl FnOnce() -> Result<T> + Send) -> Resu
             .spawn_scoped(threads, compile)
         {
             Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
-            Err(error) => Err(Error::Compile {
+            Err(error) => Err(Error::Nvrtc(NvrtcError::Compile {
                 reason: format!("no thread for the compiler: {error}"),
                 log: String::new(),
-            }),
+            })),
         }
     })
 }
@@ -127,14 +127,14 @@ impl Compiled {
     /// [`Module::kernel`](crate::Module::kernel).
     ///
     /// # Errors
-    /// [`Error::NoNameExpression`] when it was not given to the compilation, in exactly this spelling.
+    /// [`NvrtcError::NoNameExpression`] when it was not given to the compilation, in exactly this spelling.
     pub fn lowered_name(&self, expression: &str) -> Result<&str> {
         let found = self.names.iter().find(|(known, _)| known == expression);
-        found
-            .map(|(_, name)| name.as_str())
-            .ok_or_else(|| Error::NoNameExpression {
+        found.map(|(_, name)| name.as_str()).ok_or_else(|| {
+            Error::Nvrtc(NvrtcError::NoNameExpression {
                 expression: expression.to_owned(),
             })
+        })
     }
 }
 

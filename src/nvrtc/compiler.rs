@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // loads a library
 
 use super::library::{Functions, candidates, toolkits};
-use crate::error::{Error, Result, Version};
+use crate::error::{Error, NvrtcError, Result, Version};
 use libloading::Library;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -16,11 +16,11 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 ///
 /// ```
 /// use scoped_cuda::Error;
-/// use scoped_cuda::nvrtc::Compiler;
+/// use scoped_cuda::nvrtc::{Compiler, NvrtcError};
 ///
 /// match Compiler::load() {
 ///     Ok(compiler) => println!("NVRTC {} for {:?}", compiler.version(), compiler.architectures()),
-///     Err(Error::NoNvrtc { tried }) => println!("not installed: {tried:?}"),
+///     Err(Error::Nvrtc(NvrtcError::NotFound { tried })) => println!("not installed: {tried:?}"),
 ///     Err(error) => println!("{error}"),
 /// }
 /// ```
@@ -48,7 +48,7 @@ impl Compiler {
     /// NVRTC calls: `nvrtcVersion`, `nvrtcGetNumSupportedArchs`, `nvrtcGetSupportedArchs`.
     ///
     /// # Errors
-    /// [`Error::NoNvrtc`] with what was tried and what to install, [`Error::NvrtcIncomplete`] before CUDA 11.2, or what NVRTC returns. A
+    /// [`NvrtcError::NotFound`] with what was tried and what to install, [`NvrtcError::Incomplete`] before CUDA 11.2, or what NVRTC returns. A
     /// failed load is tried anew by the next call.
     pub fn load() -> Result<Self> {
         let _loading = LOADING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -92,7 +92,7 @@ impl Compiler {
             }
         }
         tried.extend(without);
-        Err(Error::NoNvrtc { tried })
+        Err(Error::Nvrtc(NvrtcError::NotFound { tried }))
     }
 
     /// # Safety

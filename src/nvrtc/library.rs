@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // takes functions from a library and calls them
 
-use crate::error::{Error, Result, Version};
+use crate::error::{Error, NvrtcError, Result, Version};
 use libloading::Library;
 use std::env;
 use std::ffi::{CStr, OsString, c_char, c_int, c_void};
@@ -106,7 +106,7 @@ impl Functions {
             let function = unsafe { library.get::<T>(name.as_bytes()) };
             function
                 .map(|function| *function)
-                .map_err(|_| Error::NvrtcIncomplete { name })
+                .map_err(|_| Error::Nvrtc(NvrtcError::Incomplete { name }))
         }
         Ok(Self {
             // SAFETY: `const char *nvrtcGetErrorString(nvrtcResult)`.
@@ -148,11 +148,11 @@ impl Functions {
         if result == NvrtcResult::SUCCESS {
             return Ok(());
         }
-        Err(Error::Nvrtc {
+        Err(Error::Nvrtc(NvrtcError::Call {
             call,
             code: result.0,
             name: self.name_of(result),
-        })
+        }))
     }
 
     /// NVRTC's name for a result.

@@ -63,6 +63,7 @@ mod program;
 #[cfg(test)]
 mod tests;
 
+pub use crate::error::NvrtcError;
 pub use compiled::Compiled;
 pub use compiler::Compiler;
 pub use options::CompileOptions;

@@ -1,7 +1,7 @@
 //! What a compilation is told apart from the source.
 
 use crate::device::Device;
-use crate::error::{Error, Result};
+use crate::error::{Error, NvrtcError, Result};
 use std::ffi::CString;
 use std::fmt::Display;
 
@@ -137,10 +137,10 @@ impl CompileOptions {
             Architecture::Named(name) => format!("--gpu-architecture={name}"),
             &Architecture::Device(asked) => {
                 let newest = known.iter().copied().filter(|&it| it <= asked).max();
-                let newest = newest.ok_or(Error::ArchitectureTooOld {
+                let newest = newest.ok_or(Error::Nvrtc(NvrtcError::ArchitectureTooOld {
                     asked,
                     oldest: known.iter().copied().min().unwrap_or(0),
-                })?;
+                }))?;
                 format!("--gpu-architecture=compute_{newest}")
             }
         };
@@ -152,5 +152,5 @@ impl CompileOptions {
 
 /// A text for C.
 pub(super) fn c_text(what: &'static str, text: &str) -> Result<CString> {
-    CString::new(text).map_err(|_| Error::NulInText { what })
+    CString::new(text).map_err(|_| Error::Nvrtc(NvrtcError::NulInText { what }))
 }

@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // calls NVRTC
 
 use super::library::{Functions, Get, NvrtcResult, RawProgram, SizeOf};
-use crate::error::{Error, Result};
+use crate::error::{Error, NvrtcError, Result};
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::marker::PhantomData;
 use std::ptr;
@@ -67,10 +67,10 @@ impl<'texts> Program<'texts> {
         if result == NvrtcResult::SUCCESS {
             return Ok(());
         }
-        Err(Error::Compile {
+        Err(Error::Nvrtc(NvrtcError::Compile {
             reason: self.functions.name_of(result),
             log: self.log().unwrap_or_default(),
-        })
+        }))
     }
 
     /// What the compiler wrote, warnings for example.
@@ -159,8 +159,8 @@ fn count_of(texts: &[*const c_char]) -> Result<c_int> {
 }
 
 fn not_text(reason: &str) -> Error {
-    Error::Compile {
+    Error::Nvrtc(NvrtcError::Compile {
         reason: reason.to_owned(),
         log: String::new(),
-    }
+    })
 }

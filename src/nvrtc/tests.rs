@@ -4,7 +4,7 @@
 use super::CompileOptions;
 use super::fake::{PTX, fail_call, load, seen, turn};
 use super::library::candidates;
-use crate::error::{Error, Version};
+use crate::error::{Error, NvrtcError, Version};
 use std::ffi::{CStr, CString};
 use std::path::PathBuf;
 use std::{fs, process};
@@ -50,7 +50,7 @@ fn the_compiler_is_told_everything_and_its_answers_arrive() {
     let expression = "f< int >".to_owned();
     assert_eq!(
         compiled.lowered_name("f< int >"),
-        Err(Error::NoNameExpression { expression })
+        Err(Error::Nvrtc(NvrtcError::NoNameExpression { expression }))
     );
     assert_eq!(seen().live, 0);
 }
@@ -68,15 +68,15 @@ fn each_call_fails_in_turn_and_nothing_is_left() {
             break;
         };
         match result {
-            Err(Error::Nvrtc {
+            Err(Error::Nvrtc(NvrtcError::Call {
                 call,
                 code,
                 name: text,
-            }) => {
+            })) => {
                 assert_eq!((call, code), (name, 3));
                 assert_eq!(text, "NVRTC_ERROR_INVALID_INPUT");
             }
-            Err(Error::Compile { reason, log }) => {
+            Err(Error::Nvrtc(NvrtcError::Compile { reason, log })) => {
                 assert_eq!(
                     (name, &*reason),
                     ("nvrtcCompileProgram", "NVRTC_ERROR_INVALID_INPUT")
@@ -153,7 +153,7 @@ fn a_nul_is_refused_before_the_compiler_is_asked() {
         ("", CompileOptions::for_architecture(nul), "an option"),
     ] {
         let error = compiler.compile(source, &options).unwrap_err();
-        assert_eq!(error, Error::NulInText { what });
+        assert_eq!(error, Error::Nvrtc(NvrtcError::NulInText { what }));
     }
     assert_eq!(seen().calls, [""; 0]);
 }
@@ -207,7 +207,10 @@ fn a_device_newer_than_the_compiler_gets_the_newest_architecture_below() {
         .arguments(&known)
         .unwrap_err();
     let (asked, oldest) = (61, 75);
-    assert_eq!(error, Error::ArchitectureTooOld { asked, oldest });
+    assert_eq!(
+        error,
+        Error::Nvrtc(NvrtcError::ArchitectureTooOld { asked, oldest })
+    );
     assert_eq!(
         error.to_string(),
         "this NVRTC compiles for compute capability 7.5 and newer, not for 6.1"

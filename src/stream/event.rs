@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // creates, records, asks and destroys events
 
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{CloseError, Error, Result};
 use crate::ffi::{CU_EVENT_DEFAULT, CU_EVENT_DISABLE_TIMING, CUevent};
 use crate::internal::calls;
 use crate::internal::context_state::ContextState;
@@ -118,8 +118,8 @@ impl<'ctx> Event<'ctx> {
     /// Destroys the event and says whether that worked; after an error the event is handed back (`cuEventDestroy`).
     ///
     /// # Errors
-    /// The event and what the driver returned.
-    pub fn close(self) -> Result<(), (Self, Error)> {
+    /// [`CloseError`] with the event and what the driver returned.
+    pub fn close(self) -> Result<(), CloseError<Self>> {
         let state = self.context.state();
         // SAFETY: live and owned; what waits for its record goes on waiting without it (measured).
         let destroy = || unsafe { calls::event_destroy(state.api(), self.raw) };
@@ -128,7 +128,7 @@ impl<'ctx> Event<'ctx> {
                 mem::forget(self);
                 Ok(())
             }
-            Err(error) => Err((self, error)),
+            Err(error) => Err(CloseError::new(self, error)),
         }
     }
 
@@ -207,11 +207,9 @@ impl<'ctx> TimedEvent<'ctx> {
     /// Destroys the event and says whether that worked; after an error the event is handed back (`cuEventDestroy`).
     ///
     /// # Errors
-    /// The event and what the driver returned.
-    pub fn close(self) -> Result<(), (Self, Error)> {
-        self.0
-            .close()
-            .map_err(|(event, error)| (Self(event), error))
+    /// [`CloseError`] with the event and what the driver returned.
+    pub fn close(self) -> Result<(), CloseError<Self>> {
+        self.0.close().map_err(|failed| failed.map(Self))
     }
 }
 

@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // creates and destroys streams and their events
 
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{CloseError, Error, Result};
 use crate::ffi::{CU_EVENT_DISABLE_TIMING, CUevent, CUstream};
 use crate::internal::calls;
 use crate::internal::current;
@@ -123,8 +123,8 @@ impl<'ctx> Stream<'ctx> {
     /// Destroys the stream and says whether that worked; after an error the stream is handed back (`cuStreamDestroy`).
     ///
     /// # Errors
-    /// The stream and what the driver returned.
-    pub fn close(self) -> Result<(), (Self, Error)> {
+    /// [`CloseError`] with the stream and what the driver returned.
+    pub fn close(self) -> Result<(), CloseError<Self>> {
         let driver = self.context.api();
         // SAFETY: live and owned. No pending work borrows anything outside scopes (C5); a copy that owns its memory goes on (measured).
         let destroy = || unsafe { calls::stream_destroy(driver, self.raw) };
@@ -135,7 +135,7 @@ impl<'ctx> Stream<'ctx> {
                 ManuallyDrop::new(self).name = None;
                 Ok(())
             }
-            Err(error) => Err((self, error)),
+            Err(error) => Err(CloseError::new(self, error)),
         }
     }
 

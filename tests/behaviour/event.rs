@@ -313,7 +313,7 @@ fn events_and_streams_of_a_context_that_was_reset_say_so() {
         assert_eq!(end.synchronize(), Err(lost.clone()));
         assert_eq!(end.elapsed_since(&start), Err(lost.clone()));
         assert_eq!(stream.is_idle(), Err(lost.clone()));
-        assert_eq!(end.close().unwrap_err().1, lost);
+        assert_eq!(end.close().unwrap_err().error, lost);
         Ok(())
     });
     assert_eq!(outcome, Ok(()));

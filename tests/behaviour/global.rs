@@ -5,7 +5,8 @@
 use crate::common::{Gate, PTX, in_context, in_two_contexts, is_busy, on_driver, real, simulated};
 use scoped_cuda::sim::{KernelCall, Simulation};
 use scoped_cuda::{
-    Context, Error, Global, In, InOut, LaunchConfig, Module, Out, Result, Stream, Transfer, scope,
+    Context, Error, Global, ImageError, In, InOut, LaunchConfig, Module, Out, Result, Stream,
+    Transfer, scope,
 };
 use std::mem;
 
@@ -503,7 +504,7 @@ fn module_with_a_variable_of_nobody_does_not_load() {
     in_context(|ctx| {
         let text =
             format!("{HEADER}.extern .global .align 4 .u32 x[];\n.visible .entry k() {{ ret; }}\n");
-        let Error::BadPtx { log, .. } = ctx.load_ptx(&text).unwrap_err() else {
+        let Error::Image(ImageError { log, .. }) = ctx.load_ptx(&text).unwrap_err() else {
             panic!("another error")
         };
         assert!(log.contains("Unresolved extern variable 'x'"), "{log}");

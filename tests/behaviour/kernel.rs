@@ -5,7 +5,8 @@
 use crate::common::{PTX, in_context, in_two_contexts, real, simulated};
 use scoped_cuda::sim::Simulation;
 use scoped_cuda::{
-    CachePreference, Carveout, Error, In, InOut, LaunchConfig, LaunchField, Out, Parameter, Version,
+    CachePreference, Carveout, Error, ImageError, In, InOut, LaunchConfig, LaunchField, Out,
+    Parameter, Version,
 };
 
 #[test]
@@ -307,7 +308,8 @@ fn text_that_is_not_ptx_is_refused() {
             "// nothing else",
             ".version 8.0\0.target sm_75",
         ] {
-            let Error::BadPtx { reason, log } = ctx.load_ptx(text).unwrap_err() else {
+            let Error::Image(ImageError { reason, log, .. }) = ctx.load_ptx(text).unwrap_err()
+            else {
                 panic!("{text:?}")
             };
             assert!(reason.starts_with("the text "), "{reason}");
@@ -322,7 +324,8 @@ fn error_of_the_jit_comes_with_its_log() {
     in_context(|ctx| {
         let header = ".version 8.0\n.target sm_75\n.address_size 64\n";
         let cut_off = format!("{header}.visible .entry k(.param .u64 p) {{\n ret;\n");
-        let Error::BadPtx { reason, log } = ctx.load_ptx(&cut_off).unwrap_err() else {
+        let Error::Image(ImageError { reason, log, .. }) = ctx.load_ptx(&cut_off).unwrap_err()
+        else {
             panic!("another error")
         };
         assert!(
@@ -331,7 +334,7 @@ fn error_of_the_jit_comes_with_its_log() {
         );
         assert!(log.contains("ptxas"), "{log}");
         let version = cut_off.replace("8.0", "99.0");
-        let Error::BadPtx { reason, .. } = ctx.load_ptx(&version).unwrap_err() else {
+        let Error::Image(ImageError { reason, .. }) = ctx.load_ptx(&version).unwrap_err() else {
             panic!("another error")
         };
         assert!(

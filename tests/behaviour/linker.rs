@@ -5,7 +5,7 @@
 use crate::common::link::{HELPER, KERNEL, asked, assert_linked, fatbin, link};
 use crate::common::{in_context, in_two_contexts, on_driver, real, simulated};
 use scoped_cuda::sim::Simulation;
-use scoped_cuda::{Error, JitOptions, LaunchConfig, OptimizationLevel, Out};
+use scoped_cuda::{Error, ImageError, JitOptions, LaunchConfig, OptimizationLevel, Out};
 use std::{mem, thread};
 
 /// An archive with one member.
@@ -16,7 +16,7 @@ fn archive(member: &[u8]) -> Vec<u8> {
 
 fn link_error(error: Error) -> (String, String) {
     match error {
-        Error::Link { reason, log } => (reason, log),
+        Error::Image(ImageError { reason, log, .. }) => (reason, log),
         other => panic!("{other:?}"),
     }
 }

@@ -18,6 +18,7 @@ mod memory;
 mod occupancy;
 mod owned_copy;
 mod parameters;
+mod parts;
 mod peer_queries;
 mod peers;
 mod pinned;

@@ -37,7 +37,7 @@ fn host_and_device_take_turns() {
             assert_eq!(y.as_slice()?[0], 102 * round);
             assert!(y.as_slice()?[1..].iter().all(|&y| y == 2 * round));
         }
-        y.close().map_err(|(_, error)| error)
+        y.close().map_err(Error::from)
     });
 }
 
@@ -153,7 +153,7 @@ fn empty_memory_makes_no_driver_call() {
         assert!(none.as_slice()?.is_empty() && none.as_mut_slice()?.is_empty());
         none.prefetch(MemoryLocation::Device)?;
         none.advise(MemoryAdvice::ReadMostly(true))?;
-        none.close().map_err(|(_, error)| error)?;
+        none.close()?;
         drop(ctx.managed_from::<u8>(&[])?);
         assert_eq!(calls(), before);
         Ok(())

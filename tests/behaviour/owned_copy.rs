@@ -89,7 +89,7 @@ fn both_sides_come_back_from_wait() {
         host.fill(0);
         let (host, device) = stream.download_owned(host, device)?.wait()?;
         assert_eq!(*host, numbers(1));
-        device.close().map_err(|(_, error)| error)
+        device.close().map_err(Error::from)
     });
 }
 
@@ -212,7 +212,7 @@ fn closing_the_stream_does_not_end_its_copies() {
         let mut copies = [begin(&stream, sides_6)?, begin(&stream, sides_7)?];
         let (counter, woken) = Counter::new();
         assert!(poll(&mut copies[1], &counter).is_pending());
-        stream.close().map_err(|(_, error)| error)?;
+        stream.close()?;
         assert!(!copies[0].is_complete()?);
         gate.open();
         woken.recv().unwrap();

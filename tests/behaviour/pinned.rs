@@ -27,7 +27,7 @@ fn it_is_ordinary_memory_at_rest() {
             threads.spawn(move || drop(other));
         });
         assert_eq!(*pinned, [5; 1000]);
-        pinned.close().map_err(|(_, error)| error)
+        pinned.close().map_err(Error::from)
     });
 }
 
@@ -42,9 +42,7 @@ fn empty_memory_makes_no_driver_call() {
             (none.device_view().len(), none.device_view_mut().len()),
             (0, 0)
         );
-        ctx.pinned_from::<u8>(&[])?
-            .close()
-            .map_err(|(_, error)| error)?;
+        ctx.pinned_from::<u8>(&[])?.close()?;
         let unit = ctx.pinned_zeros::<[u8; 0]>(5)?;
         assert_eq!((unit.len(), unit.size_bytes()), (5, 0));
         drop((none, unit));
@@ -312,7 +310,7 @@ fn write_combined_memory_is_written_and_copied_from() {
         combined.write(&[3; 1000])?;
         assert_eq!(ctx.upload(&combined)?.to_vec()?, [3; 1000]);
         ctx.write_combined_from::<u8>(&[])?.write(&[])?;
-        combined.close().map_err(|(_, error)| error)
+        combined.close().map_err(Error::from)
     });
 }
 

@@ -68,7 +68,7 @@ fn violated_precondition_is_named_and_nothing_is_launched() {
         assert_eq!(error, violated("add", SHORT_Y));
         assert_eq!(
             error.to_string(),
-            "kernel `add` was not launched, because this does not hold: n is at most the length of y"
+            "kernel `add` was not launched: this precondition does not hold: n is at most the length of y"
         );
         assert_eq!(launch(2), Ok(()));
         assert_eq!(y.to_vec()?, [1, 2]);

@@ -5,7 +5,7 @@
 use crate::common::{PTX, alone, real, simulated, stack};
 use scoped_cuda::ffi::{CUcontext, CUresult};
 use scoped_cuda::sim::Simulation;
-use scoped_cuda::{Driver, Error, InOut, LaunchConfig};
+use scoped_cuda::{CloseError, Driver, Error, InOut, LaunchConfig};
 
 /// B140, B143: the fault is reported once, with its call, by the scope that waits; then every call is `Poisoned` with that fault,
 /// destructors are silent and nothing panics.
@@ -45,7 +45,11 @@ fn fault_is_reported_once_and_kept() {
                 poisoned
             );
             assert_eq!(ctx.load_ptx(PTX).unwrap_err(), poisoned);
-            let (_buffer, error) = other.close().unwrap_err();
+            let CloseError {
+                value: _buffer,
+                error,
+                ..
+            } = other.close().unwrap_err();
             assert_eq!(error, poisoned);
             Err::<(), _>(error)
         });

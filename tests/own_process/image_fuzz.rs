@@ -148,7 +148,7 @@ fn load(ctx: Context<'_>, number: u64) -> Result<bool> {
     };
     match outcome {
         Ok(()) => Ok(true),
-        Err(Error::BadPtx { .. } | Error::BadImage { .. } | Error::Link { .. }) => Ok(false),
+        Err(Error::Image(_)) => Ok(false),
         // The driver has several codes for code that it cannot make or place.
         Err(Error::Driver(error)) if !error.code().is_sticky() => Ok(false),
         Err(other) => Err(other),

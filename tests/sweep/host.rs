@@ -1,7 +1,7 @@
 //! Host memory that devices reach, and memory of both sides.
 
 use crate::Program;
-use scoped_cuda::{Context, MemoryAdvice, MemoryLocation, Result};
+use scoped_cuda::{CloseError, Context, MemoryAdvice, MemoryLocation, Result};
 
 pub(crate) const PROGRAMS: &[(&str, Program)] = &[
     ("host memory", |driver| driver.with_device(0, host_memory)),
@@ -69,12 +69,22 @@ fn managed_memory(ctx: Context<'_>) -> Result<()> {
 /// As [`closing`].
 fn closing_host_memory(ctx: Context<'_>) -> Result<()> {
     let pinned = ctx.pinned_from(&[1u8, 2])?;
-    if let Err((pinned, error)) = pinned.close() {
+    if let Err(CloseError {
+        value: pinned,
+        error,
+        ..
+    }) = pinned.close()
+    {
         assert_eq!(*pinned, [1, 2]);
         return Err(error);
     }
     let managed = ctx.managed_from(&[1u8, 2])?;
-    if let Err((managed, error)) = managed.close() {
+    if let Err(CloseError {
+        value: managed,
+        error,
+        ..
+    }) = managed.close()
+    {
         if ctx.driver().fault().is_none() {
             assert_eq!(managed.as_slice()?, [1, 2]);
         }

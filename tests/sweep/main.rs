@@ -19,7 +19,7 @@ mod streams;
 use common::{simulated, stack};
 use scoped_cuda::ffi::CUresult;
 use scoped_cuda::sim::{Live, Simulation};
-use scoped_cuda::{Driver, Error, Result};
+use scoped_cuda::{Driver, Error, ImageError, Result};
 use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
@@ -291,9 +291,7 @@ fn run(driver: Driver, program: Program) -> Outcome {
 /// Whether an error is about a failure of `call`.
 fn names(error: &Error, call: &str) -> bool {
     match error {
-        Error::BadPtx { reason, .. }
-        | Error::BadImage { reason, .. }
-        | Error::Link { reason, .. } => reason.contains(call),
+        Error::Image(ImageError { reason, .. }) => reason.contains(call),
         other => other
             .driver_error()
             .is_some_and(|error| error.call() == call),

@@ -1,7 +1,7 @@
 //! Device memory, at rest and made in a scope, and what gives things back.
 
 use crate::Program;
-use scoped_cuda::{Context, Error, Result};
+use scoped_cuda::{CloseError, Context, Error, Result};
 
 pub(crate) const PROGRAMS: &[(&str, Program)] = &[
     ("memory at rest", |driver| {
@@ -54,26 +54,41 @@ fn on_a_thread(ctx: Context<'_>) -> Result<()> {
 /// B147: an object that could not be closed comes back and is still what it was.
 fn closing(ctx: Context<'_>) -> Result<()> {
     let buffer = ctx.upload(&[1u8, 2])?;
-    if let Err((buffer, error)) = buffer.close() {
+    if let Err(CloseError {
+        value: buffer,
+        error,
+        ..
+    }) = buffer.close()
+    {
         if ctx.driver().fault().is_none() {
             assert_eq!(buffer.to_vec()?, [1, 2]);
         }
         return Err(error);
     }
     let stream = ctx.new_stream()?;
-    if let Err((stream, error)) = stream.close() {
+    if let Err(CloseError {
+        value: stream,
+        error,
+        ..
+    }) = stream.close()
+    {
         if ctx.driver().fault().is_none() {
             stream.scope(|_| Ok(()))?;
         }
         return Err(error);
     }
     for event in [ctx.new_event()?, ctx.new_event()?] {
-        if let Err((event, error)) = event.close() {
+        if let Err(CloseError {
+            value: event,
+            error,
+            ..
+        }) = event.close()
+        {
             assert_eq!(event.is_complete(), Err(Error::EventNotRecorded));
             return Err(error);
         }
     }
-    ctx.new_timed_event()?.close().map_err(|(_, error)| error)
+    ctx.new_timed_event()?.close().map_err(Error::from)
 }
 
 fn memory_made_in_a_scope(ctx: Context<'_>) -> Result<()> {

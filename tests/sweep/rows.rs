@@ -1,7 +1,7 @@
 //! Rows: memory in two and three dimensions.
 
 use crate::Program;
-use scoped_cuda::{Context, Extent, HostRows, HostRowsMut, Result, scope};
+use scoped_cuda::{CloseError, Context, Extent, HostRows, HostRowsMut, Result, scope};
 
 pub(crate) const PROGRAMS: &[(&str, Program)] = &[
     ("rows at rest", |driver| driver.with_device(0, rows_at_rest)),
@@ -30,7 +30,10 @@ fn rows_at_rest(ctx: Context<'_>) -> Result<()> {
     ctx.pitched_zeros::<u8>(image)?.fill(1)?;
     ctx.pitched_zeros::<u16>(volume)?.fill(1)?;
     let rows = ctx.pitched_zeros::<u8>(image)?;
-    if let Err((rows, error)) = rows.close() {
+    if let Err(CloseError {
+        value: rows, error, ..
+    }) = rows.close()
+    {
         if ctx.driver().fault().is_none() {
             assert_eq!(rows.to_vec()?, [0; 6]);
         }

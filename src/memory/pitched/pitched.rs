@@ -5,7 +5,7 @@ use super::region::{Region, check_pitch};
 use super::slice::{PitchedSlice, PitchedSliceMut};
 use super::{PitchedMemory, PitchedMemoryMut};
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{CloseError, Result};
 use crate::extent::Extent;
 use crate::ffi::{CUdeviceptr, CUstream};
 use crate::memory::Element;
@@ -53,7 +53,7 @@ impl<'ctx> Context<'ctx> {
     /// `cuMemsetD8Async`).
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`], [`Error::PitchTooLarge`], [`Error::OutOfMemory`], or what the driver returns.
+    /// [`Error::SizeOverflow`](crate::Error::SizeOverflow), [`Error::PitchTooLarge`](crate::Error::PitchTooLarge), [`Error::OutOfMemory`](crate::Error::OutOfMemory), or what the driver returns.
     pub fn pitched_zeros<T: Element>(self, extent: Extent) -> Result<PitchedBuffer<'ctx, T>> {
         let mut pitched = PitchedBuffer::allocate(self, extent, self.state().service())?;
         pitched.memory.as_mut_slice().set_zero()?;
@@ -64,7 +64,7 @@ impl<'ctx> Context<'ctx> {
     /// returns (`cuMemAllocFromPoolAsync`, `cuMemcpy2DAsync` or `cuMemcpy3DAsync`).
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] when `host` has not as many elements, or as [`pitched_zeros`](Self::pitched_zeros).
+    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) when `host` has not as many elements, or as [`pitched_zeros`](Self::pitched_zeros).
     pub fn pitched_from<T: Element>(
         self,
         host: &[T],
@@ -204,7 +204,7 @@ impl<'ctx, T> PitchedBuffer<'ctx, T> {
     /// The elements within the ranges, to read.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`].
+    /// [`Error::OutOfRange`](crate::Error::OutOfRange).
     pub fn region(
         &self,
         x: impl RangeBounds<usize>,
@@ -217,7 +217,7 @@ impl<'ctx, T> PitchedBuffer<'ctx, T> {
     /// The elements within the ranges, to write.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`].
+    /// [`Error::OutOfRange`](crate::Error::OutOfRange).
     pub fn region_mut(
         &mut self,
         x: impl RangeBounds<usize>,
@@ -233,21 +233,20 @@ impl<'ctx, T> PitchedBuffer<'ctx, T> {
     /// # Errors
     /// The memory and what the driver returned.
     #[allow(clippy::result_large_err)] // what could not be freed comes back
-    pub fn close(self) -> Result<(), (Self, Error)> {
+    pub fn close(self) -> Result<(), CloseError<Self>> {
         let Self {
             memory,
             extent,
             pitch,
             _elements,
         } = self;
-        memory.close().map_err(|(memory, error)| {
-            let back = Self {
+        memory.close().map_err(|failed| {
+            failed.map(|memory| Self {
                 memory,
                 extent,
                 pitch,
                 _elements,
-            };
-            (back, error)
+            })
         })
     }
 

@@ -9,7 +9,7 @@
 use scoped_cuda::{Buffer, Result, Stream};
 
 fn f<'gpu>(stream: Stream<'gpu>, buffer: &mut Buffer<'gpu, f32>) -> Result<()> {
-    stream.close().map_err(|(_, error)| error)?;
+    stream.close()?;
     stream.scope(|s| s.fill(&mut buffer.lend(s), 0.0)) // <-
 }
 
