@@ -5,9 +5,10 @@
 
 #![allow(unsafe_code)] // launches a kernel
 
+use scoped_cuda::error::Version;
 use scoped_cuda::nvrtc::{CompileOptions, Compiled, Compiler, NvrtcError};
 use scoped_cuda::sim::Simulation;
-use scoped_cuda::{Context, Driver, Error, In, InOut, LaunchConfig, Result, Version};
+use scoped_cuda::{Context, Driver, Error, In, InOut, LaunchConfig, Result};
 use std::time::Instant;
 
 /// y = a x + y for any type of number.

@@ -4,9 +4,9 @@
 
 use crate::context::{Context, with_primary_context};
 use crate::device::Device;
-use crate::error::{DriverError, Error, Result, Version};
+use crate::error::{DriverError, Error, Result, TeardownError, Version};
 use crate::ffi::{self, CUresult, Symbols};
-use crate::internal::api::{Address, Api, Origin, TeardownError};
+use crate::internal::api::{Address, Api, Origin};
 use crate::internal::calls;
 use crate::internal::inside;
 #[cfg(feature = "sim")]

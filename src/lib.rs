@@ -5,11 +5,11 @@ mod attribute;
 mod context;
 mod device;
 mod driver;
-mod error;
+pub mod error;
 mod extent;
 mod internal;
-mod kernel;
-mod memory;
+pub mod kernel;
+pub mod memory;
 #[cfg(feature = "nvrtc")]
 pub mod nvrtc;
 mod owned_copy;
@@ -21,31 +21,24 @@ mod stream;
 #[doc(inline)]
 pub use scoped_cuda_sys as ffi;
 
+#[cfg(feature = "sim")]
+#[doc(inline)]
+pub use scoped_cuda_sim as sim;
+
 pub use attribute::Attribute;
 pub use bytemuck::Pod;
 pub use context::Context;
 pub use device::{Device, Uuid};
 pub use driver::Driver;
-#[cfg(feature = "sim")]
-#[doc(inline)]
-pub use scoped_cuda_sim as sim;
-
-pub use error::{
-    CloseError, DriverError, Error, ImageError, ImageKind, LaunchField, Result, Version,
-};
-pub use extent::{Axis, Extent, HostLayout};
-pub use internal::api::TeardownError;
+pub use error::{Error, Result};
+pub use extent::Extent;
 pub use kernel::{
-    Arg, Args, BestBlock, CacheMode, CachePreference, Carveout, Count, Global, In, InOut,
-    JitOptions, Kernel, KernelAttributes, LaunchConfig, Length, LinkedImage, Linker, Module, Null,
-    OptimizationLevel, Optional, Out, Param, ParamLayout, Parameter, Params, Pointer, Precondition,
-    PtrLen, Rows, RowsShape, SafeKernel, SharedBytes, Variables, WithLen,
+    Global, In, InOut, JitOptions, Kernel, LaunchConfig, LinkedImage, Linker, Module, Null,
+    Optional, Out, PtrLen, Rows, SafeKernel, SharedBytes, WithLen,
 };
 pub use memory::{
-    Buffer, Chunks, ChunksMut, Element, Fill, HandOver, HostRows, HostRowsMut, ManagedBuffer,
-    Memory, MemoryAdvice, MemoryLocation, MemoryMut, MemoryUsage, OnStream, PinnedBuffer,
-    PitchedBuffer, PitchedMemory, PitchedMemoryMut, PitchedSlice, PitchedSliceMut, Readable,
-    ReadableRows, RowSource, RowTarget, Slice, SliceMut, WriteCombinedBuffer,
+    Buffer, HostRows, HostRowsMut, ManagedBuffer, OnStream, PinnedBuffer, PitchedBuffer,
+    PitchedSlice, PitchedSliceMut, Slice, SliceMut, WriteCombinedBuffer,
 };
 pub use owned_copy::{OwnedCopy, RefusedCopy};
 pub use peer::{PeerSlice, PeerSliceMut, SameContext, Transfer};

@@ -8,11 +8,11 @@ mod common;
 
 use common::launches::Float4;
 use common::{on, real, simulated};
+use scoped_cuda::error::{ImageError, Version};
+use scoped_cuda::kernel::Parameter;
 use scoped_cuda::nvrtc::{CompileOptions, Compiled, Compiler, NvrtcError};
 use scoped_cuda::sim::Simulation;
-use scoped_cuda::{
-    Context, Driver, Error, ImageError, InOut, LaunchConfig, Out, Parameter, Result, Version,
-};
+use scoped_cuda::{Context, Driver, Error, InOut, LaunchConfig, Out, Result};
 use std::{env, fs, process, thread};
 
 /// `scale<T>` multiplies, then adds what a header and a macro say.

@@ -6,6 +6,7 @@ mod image_error;
 mod launch_field;
 #[cfg(feature = "nvrtc")]
 mod nvrtc_error;
+mod teardown_error;
 
 pub use crate::ffi::Version;
 pub use close_error::CloseError;
@@ -14,6 +15,7 @@ pub use image_error::{ImageError, ImageKind};
 pub use launch_field::LaunchField;
 #[cfg(feature = "nvrtc")]
 pub use nvrtc_error::NvrtcError;
+pub use teardown_error::TeardownError;
 
 use crate::extent::{Extent, HostLayout};
 use crate::ffi::{LoadError, Symbol};

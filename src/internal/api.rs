@@ -1,6 +1,6 @@
 //! What every driver call needs: the entry points, and what the process remembers of the driver.
 
-use crate::error::{DriverError, Error, Result};
+use crate::error::{DriverError, Error, Result, TeardownError};
 use crate::ffi::{CUresult, SYMBOLS, Symbols, Version};
 use crate::internal::in_flight::InFlightCounts;
 use crate::internal::result_text::{error_name, error_text};
@@ -44,16 +44,6 @@ pub(crate) struct Origin {
     pub(crate) first_ordinal: c_int,
     #[cfg(feature = "sim")]
     pub(crate) machine: Option<Machine>,
-}
-
-/// An error that a `Drop` met, where nobody could be told.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub struct TeardownError {
-    /// The device whose object was being dropped.
-    pub ordinal: u32,
-    /// What went wrong.
-    pub error: Error,
 }
 
 /// How many teardown errors are kept: the first ones, which tell most.

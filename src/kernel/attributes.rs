@@ -81,7 +81,7 @@ impl<P> Kernel<'_, P> {
     /// [`Error::ContextLost`] or what the driver returns.
     ///
     /// ```
-    /// # use scoped_cuda::{Carveout, Driver, sim::Simulation};
+    /// # use scoped_cuda::{Driver, sim::Simulation, kernel::Carveout};
     /// # let driver = Driver::simulated(Simulation::default())?;
     /// # let ptx = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }";
     /// # driver.with_device(0, |ctx| {

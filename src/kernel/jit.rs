@@ -18,7 +18,7 @@ const REGISTERS_MAX: u32 = 255;
 /// [`threads_per_block`](Self::threads_per_block) is for the device at hand and not for another [`target`](Self::target).
 ///
 /// ```
-/// # use scoped_cuda::{Driver, Error, JitOptions, OptimizationLevel, sim::Simulation};
+/// # use scoped_cuda::{Driver, Error, JitOptions, sim::Simulation, kernel::OptimizationLevel};
 /// # const PTX: &str = ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry nothing() { ret; }";
 /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
 /// let debugged = JitOptions { debug_info: true, verbose: true, ..JitOptions::default() };

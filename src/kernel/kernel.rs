@@ -130,7 +130,7 @@ impl<'ctx> Module<'ctx> {
     /// The kernel of this name, if its parameters are those of `P` (`cuModuleGetFunction`, `cuFuncGetParamInfo`).
     ///
     /// `P` is a tuple with one type for each parameter: [`In`](crate::In), [`Out`](crate::Out) and [`InOut`](crate::InOut) for
-    /// pointers to device memory, plain-data types for values, and what else [`Param`](crate::Param) lists. Their number, sizes and offsets
+    /// pointers to device memory, plain-data types for values, and what else [`Param`](crate::kernel::Param) lists. Their number, sizes and offsets
     /// are compared with what the kernel declares, once, here. Drivers before CUDA 12.4 cannot tell; with them nothing is compared, and
     /// `P` is a promise of the launch.
     ///

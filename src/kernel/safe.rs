@@ -13,7 +13,7 @@ use std::fmt;
 
 /// What has to hold for a launch to be safe: a sentence, and the function of configuration and arguments that says whether it does.
 ///
-/// The function sees [what the table of `Param`](crate::Param) says of each argument: the length of memory, the value of plain data.
+/// The function sees [what the table of `Param`](crate::kernel::Param) says of each argument: the length of memory, the value of plain data.
 pub type Precondition<P> = (&'static str, fn(&LaunchConfig, <P as Params>::Seen) -> bool);
 
 /// A kernel whose launch is safe. Made by [`Kernel::assert_safe_when`] and [`Kernel::assert_safe_when_reading`].

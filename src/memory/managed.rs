@@ -241,7 +241,7 @@ impl<'ctx, T> ManagedBuffer<'ctx, T> {
     /// [`Error::SymbolMissing`] or what the driver returns.
     ///
     /// ```
-    /// # use scoped_cuda::{MemoryAdvice, Driver, MemoryLocation, sim::Simulation};
+    /// # use scoped_cuda::{Driver, sim::Simulation, memory::{MemoryAdvice, MemoryLocation}};
     /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
     /// let table = ctx.managed_from(&[1u32, 2, 3])?;
     /// table.advise(MemoryAdvice::PreferredLocation(Some(MemoryLocation::Device)))?;
@@ -328,7 +328,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     /// What the driver returns: `CUDA_ERROR_INVALID_VALUE` for memory that is not managed.
     ///
     /// ```
-    /// # use scoped_cuda::{Driver, MemoryLocation, sim::Simulation};
+    /// # use scoped_cuda::{Driver, sim::Simulation, memory::MemoryLocation};
     /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
     /// let (stream, mut numbers) = (ctx.new_stream()?, ctx.managed_zeros::<u32>(1000)?);
     /// stream.scope(|s| {

@@ -16,6 +16,7 @@ mod slice;
 mod usage;
 mod write_combined;
 
+pub use crate::extent::{Axis, HostLayout};
 pub use buffer::Buffer;
 pub use chunks::{Chunks, ChunksMut};
 pub use element::Element;

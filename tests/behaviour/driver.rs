@@ -3,9 +3,10 @@
 #![allow(unsafe_code)] // loads libraries by name and makes a driver of its own
 
 use crate::common::{on_driver, real};
+use scoped_cuda::error::Version;
 use scoped_cuda::ffi::CUresult;
 use scoped_cuda::sim::Simulation;
-use scoped_cuda::{Attribute, Driver, Error, Version};
+use scoped_cuda::{Attribute, Driver, Error};
 use std::collections::HashSet;
 
 /// B156: no library is an error that says what was tried, and the program runs on.

@@ -3,10 +3,10 @@
 #![allow(unsafe_code)] // launches
 
 use crate::common::{Gate, PTX, in_context, in_two_contexts, is_busy, on_driver, real, simulated};
+use scoped_cuda::error::ImageError;
 use scoped_cuda::sim::{KernelCall, Simulation};
 use scoped_cuda::{
-    Context, Error, Global, ImageError, In, InOut, LaunchConfig, Module, Out, Result, Stream,
-    Transfer, scope,
+    Context, Error, Global, In, InOut, LaunchConfig, Module, Out, Result, Stream, Transfer, scope,
 };
 use std::mem;
 

@@ -4,10 +4,9 @@
 
 use crate::common::link::{KERNEL, asked, assert_linked, fatbin, link};
 use crate::common::{PTX, in_context, never_seen, real};
-use scoped_cuda::{
-    CacheMode, Error, ImageError, InOut, JitOptions, LaunchConfig, Module, OptimizationLevel,
-    Result,
-};
+use scoped_cuda::error::ImageError;
+use scoped_cuda::kernel::{CacheMode, OptimizationLevel};
+use scoped_cuda::{Error, InOut, JitOptions, LaunchConfig, Module, Result};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::{env, fs, process};

@@ -3,11 +3,10 @@
 #![allow(unsafe_code)] // launches
 
 use crate::common::{PTX, in_context, in_two_contexts, real, simulated};
+use scoped_cuda::error::{ImageError, LaunchField, Version};
+use scoped_cuda::kernel::{CachePreference, Carveout, Parameter};
 use scoped_cuda::sim::Simulation;
-use scoped_cuda::{
-    CachePreference, Carveout, Error, ImageError, In, InOut, LaunchConfig, LaunchField, Out,
-    Parameter, Version,
-};
+use scoped_cuda::{Error, In, InOut, LaunchConfig, Out};
 
 #[test]
 fn kernel_gets_its_arguments() {

@@ -4,12 +4,11 @@
 
 use crate::common::launches::PTX;
 use crate::common::{in_context, on, simulated};
+use scoped_cuda::error::LaunchField;
 use scoped_cuda::ffi::CUresult;
+use scoped_cuda::kernel::{CachePreference, Carveout};
 use scoped_cuda::sim::Simulation;
-use scoped_cuda::{
-    Attribute, CachePreference, Carveout, Context, Error, In, LaunchConfig, LaunchField, Out,
-    Result, SharedBytes,
-};
+use scoped_cuda::{Attribute, Context, Error, In, LaunchConfig, Out, Result, SharedBytes};
 
 #[test]
 fn shared_memory_above_48_kib_is_opted_into() {

@@ -4,8 +4,10 @@
 
 use crate::common::link::{HELPER, KERNEL, asked, assert_linked, fatbin, link};
 use crate::common::{in_context, in_two_contexts, on_driver, real, simulated};
+use scoped_cuda::error::ImageError;
+use scoped_cuda::kernel::OptimizationLevel;
 use scoped_cuda::sim::Simulation;
-use scoped_cuda::{Error, ImageError, JitOptions, LaunchConfig, OptimizationLevel, Out};
+use scoped_cuda::{Error, JitOptions, LaunchConfig, Out};
 use std::{mem, thread};
 
 /// An archive with one member.

@@ -3,8 +3,9 @@
 #![allow(unsafe_code)] // launches
 
 use crate::common::{Gate, PTX, in_context, in_two_contexts, is_busy, on, on_driver, simulated};
+use scoped_cuda::memory::{MemoryAdvice, MemoryLocation};
 use scoped_cuda::sim::Simulation;
-use scoped_cuda::{Error, In, InOut, LaunchConfig, MemoryAdvice, MemoryLocation};
+use scoped_cuda::{Error, In, InOut, LaunchConfig};
 use std::mem;
 
 #[test]

@@ -1,7 +1,8 @@
 //! Device memory at rest: sizes, lengths, empty and huge, reading and writing. Claims C4, C6, C7, C9.
 
 use crate::common::in_context;
-use scoped_cuda::{Error, Memory, MemoryUsage};
+use scoped_cuda::Error;
+use scoped_cuda::memory::{Memory, MemoryUsage};
 
 #[test]
 fn upload_comes_back() {

@@ -2,7 +2,8 @@
 
 use crate::common::in_context;
 use crate::common::launches::PTX;
-use scoped_cuda::{Attribute, BestBlock, Context, Error, Kernel, LaunchConfig, Out, Result};
+use scoped_cuda::kernel::BestBlock;
+use scoped_cuda::{Attribute, Context, Error, Kernel, LaunchConfig, Out, Result};
 
 fn bounded(ctx: Context<'_>) -> Result<Kernel<'_, (Out<u32>,)>> {
     ctx.load_ptx(PTX)?.kernel("bounded")

@@ -2,7 +2,8 @@
 
 use crate::common::rows::{CANARY, numbers, part};
 use crate::common::{in_context, in_two_contexts, stack};
-use scoped_cuda::{Axis, Context, Error, Extent, HostLayout, HostRows, HostRowsMut, Result};
+use scoped_cuda::memory::{Axis, HostLayout};
+use scoped_cuda::{Context, Error, Extent, HostRows, HostRowsMut, Result};
 
 /// Odd sizes, a single row, a single column, rows that are exactly one pitch long and one element more.
 fn extents() -> Vec<Extent> {

@@ -4,9 +4,8 @@
 
 use crate::common::rows::{CANARY, numbers, part};
 use crate::common::{Gate, in_context, is_busy, on_driver};
-use scoped_cuda::{
-    Axis, Extent, HostLayout, HostRowsMut, In, InOut, LaunchConfig, Out, PitchedBuffer, Rows, scope,
-};
+use scoped_cuda::memory::{Axis, HostLayout};
+use scoped_cuda::{Extent, HostRowsMut, In, InOut, LaunchConfig, Out, PitchedBuffer, Rows, scope};
 
 #[test]
 fn operations_in_a_scope() {

@@ -3,9 +3,8 @@
 #![allow(unsafe_code)] // vouches for kernels
 
 use crate::common::{PTX, in_context, on_driver};
-use scoped_cuda::{
-    Context, Error, Global, In, InOut, Kernel, LaunchConfig, Precondition, Result, SafeKernel,
-};
+use scoped_cuda::kernel::Precondition;
+use scoped_cuda::{Context, Error, Global, In, InOut, Kernel, LaunchConfig, Result, SafeKernel};
 
 type Add = (In<u32>, InOut<u32>, u32);
 

@@ -3,9 +3,10 @@
 #![allow(unsafe_code)] // launches
 
 use crate::common::{PTX, alone, real, simulated, stack};
+use scoped_cuda::error::CloseError;
 use scoped_cuda::ffi::{CUcontext, CUresult};
 use scoped_cuda::sim::Simulation;
-use scoped_cuda::{CloseError, Driver, Error, InOut, LaunchConfig};
+use scoped_cuda::{Driver, Error, InOut, LaunchConfig};
 
 /// B140, B143: the fault is reported once, with its call, by the scope that waits; then every call is `Poisoned` with that fault,
 /// destructors are silent and nothing panics.

@@ -7,7 +7,8 @@
 
 use crate::common::{PTX, in_context, on_driver, real};
 use scoped_cuda::ffi::{CUmodule, CUresult};
-use scoped_cuda::{Context, Error, JitOptions, OptimizationLevel, Result};
+use scoped_cuda::kernel::OptimizationLevel;
+use scoped_cuda::{Context, Error, JitOptions, Result};
 use std::ffi::CString;
 use std::num::NonZeroU32;
 use std::ops::Range;

@@ -1,7 +1,9 @@
 //! Host memory that devices reach, and memory of both sides.
 
 use crate::Program;
-use scoped_cuda::{CloseError, Context, MemoryAdvice, MemoryLocation, Result};
+use scoped_cuda::error::CloseError;
+use scoped_cuda::memory::{MemoryAdvice, MemoryLocation};
+use scoped_cuda::{Context, Result};
 
 pub(crate) const PROGRAMS: &[(&str, Program)] = &[
     ("host memory", |driver| driver.with_device(0, host_memory)),

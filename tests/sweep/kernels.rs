@@ -4,9 +4,8 @@
 
 use crate::Program;
 use crate::common::{PTX, launches};
-use scoped_cuda::{
-    CachePreference, Carveout, Context, In, InOut, LaunchConfig, Out, Result, SharedBytes, WithLen,
-};
+use scoped_cuda::kernel::{CachePreference, Carveout};
+use scoped_cuda::{Context, In, InOut, LaunchConfig, Out, Result, SharedBytes, WithLen};
 use std::sync::Arc;
 
 pub(crate) const PROGRAMS: &[(&str, Program)] = &[

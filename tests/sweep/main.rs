@@ -17,9 +17,10 @@ mod rows;
 mod streams;
 
 use common::{simulated, stack};
+use scoped_cuda::error::ImageError;
 use scoped_cuda::ffi::CUresult;
 use scoped_cuda::sim::{Live, Simulation};
-use scoped_cuda::{Driver, Error, ImageError, Result};
+use scoped_cuda::{Driver, Error, Result};
 use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;

@@ -1,7 +1,8 @@
 //! Device memory, at rest and made in a scope, and what gives things back.
 
 use crate::Program;
-use scoped_cuda::{CloseError, Context, Error, Result};
+use scoped_cuda::error::CloseError;
+use scoped_cuda::{Context, Error, Result};
 
 pub(crate) const PROGRAMS: &[(&str, Program)] = &[
     ("memory at rest", |driver| {

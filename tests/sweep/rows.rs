@@ -1,7 +1,8 @@
 //! Rows: memory in two and three dimensions.
 
 use crate::Program;
-use scoped_cuda::{CloseError, Context, Extent, HostRows, HostRowsMut, Result, scope};
+use scoped_cuda::error::CloseError;
+use scoped_cuda::{Context, Extent, HostRows, HostRowsMut, Result, scope};
 
 pub(crate) const PROGRAMS: &[(&str, Program)] = &[
     ("rows at rest", |driver| driver.with_device(0, rows_at_rest)),

@@ -44,7 +44,7 @@ pub trait PitchedMemoryMut<'ctx, T>: PitchedMemory<'ctx, T> {
     fn seal_mut(&mut self, token: Token);
 }
 
-/// Rows of element type `T` that stream `'s` may read in scope `'scope`: what [`Readable`](crate::Readable) is for buffers.
+/// Rows of element type `T` that stream `'s` may read in scope `'scope`: what [`Readable`](crate::memory::Readable) is for buffers.
 ///
 /// That is an [`OnStream`] of the same stream, or memory that is at rest and stays so: a `&'scope PitchedBuffer` or a [`PitchedSlice`] of one,
 /// which nobody can write before the scope has waited. Sealed.

@@ -6,7 +6,8 @@
 //! Reads:   the destination borrows the whole image; whether two ranges overlap is known at run time only, so no other part may be used
 //! Fix:     divide the image, `split_at_mut`, which gives two parts that do not overlap; or copy by way of other memory
 
-use scoped_cuda::{Axis, PitchedBuffer, Result};
+use scoped_cuda::memory::Axis;
+use scoped_cuda::{PitchedBuffer, Result};
 
 fn f(image: &mut PitchedBuffer<'_, f32>) -> Result<()> {
     println!("{:?}", Axis::X);

@@ -8,6 +8,7 @@
 
 #[rustfmt::skip]
 mod every_type {
+    use scoped_cuda::memory::*;
     use scoped_cuda::*;
 
     fn context<'b, 'a: 'b>(it: Context<'a>) -> Context<'b> { it } // <-

@@ -8,7 +8,7 @@
 
 #[rustfmt::skip]
 mod every_type {
-    use scoped_cuda::*;
+    use scoped_cuda::memory::*;
 
     fn owned<'b, 'a: 'b>(it: PitchedBuffer<'a, u8>) -> PitchedBuffer<'b, u8> { it } // <-
     fn slice<'b, 'a: 'b>(it: PitchedSlice<'static, 'a, u8>) -> PitchedSlice<'static, 'b, u8> { it } // <-

@@ -8,6 +8,7 @@
 
 #[rustfmt::skip]
 mod every_type {
+    use scoped_cuda::memory::*;
     use scoped_cuda::*;
 
     fn event<'b, 'a: 'b>(it: Event<'a>) -> Event<'b> { it } // <-

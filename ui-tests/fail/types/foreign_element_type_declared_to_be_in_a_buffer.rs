@@ -16,7 +16,7 @@ trait Described<'gpu, T> {
     fn as_raw(&self) -> u64;
 }
 
-impl<'gpu> scoped_cuda::Memory<'gpu, Mine> for Buffer<'gpu, u8> { // <-
+impl<'gpu> scoped_cuda::memory::Memory<'gpu, Mine> for Buffer<'gpu, u8> { // <-
     fn context(&self) -> Context<'gpu> {
         Buffer::context(self)
     }

@@ -6,7 +6,8 @@
 //! Reads:   an implementation would vouch for address and length, and the copies believe it; so only this crate has any
 //! Fix:     keep a `Buffer` and give out views of it
 
-use scoped_cuda::{Buffer, Context, Memory};
+use scoped_cuda::memory::Memory;
+use scoped_cuda::{Buffer, Context};
 
 struct Twice<'gpu>(Buffer<'gpu, f32>);
 

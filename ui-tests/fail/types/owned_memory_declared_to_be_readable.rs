@@ -14,7 +14,7 @@ trait Described<'s, 'scope, 'gpu, T> {
     fn region(&self) -> (u64, usize);
 }
 
-impl<'s, 'scope, 'gpu> scoped_cuda::Readable<'s, 'scope, 'gpu, Mine> for Buffer<'gpu, Mine> { // <-
+impl<'s, 'scope, 'gpu> scoped_cuda::memory::Readable<'s, 'scope, 'gpu, Mine> for Buffer<'gpu, Mine> { // <-
     fn region(&self) -> (u64, usize) {
         (self.as_raw(), self.len())
     }

@@ -12,6 +12,6 @@ struct Mine;
 
 trait Described<'gpu, T> {}
 
-impl<'gpu> scoped_cuda::MemoryMut<'gpu, Mine> for Slice<'_, 'gpu, Mine> {} // <-
+impl<'gpu> scoped_cuda::memory::MemoryMut<'gpu, Mine> for Slice<'_, 'gpu, Mine> {} // <-
 
 fn main() {}

@@ -1,6 +1,7 @@
 //! Twin of `fail/in-flight/region_copied_onto_one_that_overlaps_it.rs`.
 
-use scoped_cuda::{Axis, PitchedBuffer, Result};
+use scoped_cuda::memory::Axis;
+use scoped_cuda::{PitchedBuffer, Result};
 
 fn f(image: &mut PitchedBuffer<'_, f32>) -> Result<()> {
     println!("{:?}", Axis::X);

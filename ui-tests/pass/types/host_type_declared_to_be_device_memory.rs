@@ -1,6 +1,7 @@
 //! Twin of `fail/types/host_type_declared_to_be_device_memory.rs`.
 
-use scoped_cuda::{Buffer, Context, Memory};
+use scoped_cuda::memory::Memory;
+use scoped_cuda::{Buffer, Context};
 
 struct Twice<'gpu>(Buffer<'gpu, f32>);
 
