@@ -38,7 +38,7 @@ pub struct Context<'ctx> {
 }
 
 static_assertions::assert_eq_size!(Context<'static>, usize);
-static_assertions::assert_impl_all!(Context<'static>: Copy, Send, Sync);
+static_assertions::assert_impl_all!(Context<'static>: Copy, Send, Sync, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
 
 impl<'ctx> Context<'ctx> {
     /// The device of this context.

@@ -30,6 +30,8 @@ pub struct Device {
     raw: CUdevice,
 }
 
+static_assertions::assert_impl_all!(Device: Copy, Send, Sync, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
+
 impl Device {
     pub(crate) fn new(api: Api, ordinal: u32, raw: CUdevice) -> Self {
         Self { api, ordinal, raw }

@@ -320,4 +320,4 @@ impl fmt::Debug for Driver {
     }
 }
 
-static_assertions::assert_impl_all!(Driver: Copy, Send, Sync);
+static_assertions::assert_impl_all!(Driver: Copy, Send, Sync, std::panic::UnwindSafe, std::panic::RefUnwindSafe);

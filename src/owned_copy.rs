@@ -8,6 +8,7 @@ use crate::internal::calls;
 use crate::internal::completion::{Completion, Orphan, Progress};
 use crate::internal::current;
 use crate::internal::wait::{Failed, drains};
+use crate::internal::wake::UserWaker;
 use crate::memory::{Buffer, PinnedBuffer, same_len};
 use crate::stream::Stream;
 use bytemuck::Pod;
@@ -67,7 +68,7 @@ enum State<'ctx, T> {
     Ended,
 }
 
-static_assertions::assert_impl_all!(OwnedCopy<'static, f32>: Send, Sync, Unpin);
+static_assertions::assert_impl_all!(OwnedCopy<'static, f32>: Send, Sync, Unpin, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
 static_assertions::assert_not_impl_any!(OwnedCopy<'static, f32>: Clone);
 
 /// A copy that did not begin: the error, and the memory that was to move into it.
@@ -81,6 +82,8 @@ pub struct RefusedCopy<'ctx, T> {
     /// Why.
     pub error: Error,
 }
+
+static_assertions::assert_not_impl_any!(RefusedCopy<'static, f32>: Clone);
 
 impl<'ctx> Stream<'ctx> {
     /// Copies `host` to `device`, which has as many elements, in the order of this stream; both move into the copy
@@ -279,27 +282,30 @@ impl<'ctx, T> OwnedCopy<'ctx, T> {
     }
 
     fn poll_with(&mut self, waker: &Waker) -> Poll<Result<Sides<'ctx, T>>> {
-        let context = self.context.state();
-        let (mut completion, sides) = match mem::replace(&mut self.state, State::Ended) {
-            State::Running(completion, sides) => (completion, sides),
-            State::Empty(sides) => return Poll::Ready(Ok(sides)),
-            State::Lost(error) => return Poll::Ready(Err(error)),
-            State::Ended => return Poll::Ready(Err(Error::CopyTaken)),
-        };
-        completion.sleeper().store(waker);
-        let ended = match completion.progress(context) {
-            Progress::Done => Ok(()),
-            Progress::Failed(failed) => Err(failed),
-            Progress::Running => match completion.arm(context, context.completions()) {
-                Ok(()) => {
-                    self.state = State::Running(completion, sides);
-                    return Poll::Pending;
+        let state = self.context.state();
+        // While the copy may run, both sides stay in their place: the waker is a user's, and its
+        // `Clone` may panic.
+        let ended = match &mut self.state {
+            State::Running(completion, _) => {
+                completion.sleeper().store(UserWaker::new(waker));
+                match completion.progress(state) {
+                    Progress::Done => Ok(()),
+                    Progress::Failed(failed) => Err(failed),
+                    Progress::Running => match completion.arm(state, state.completions()) {
+                        Ok(()) => return Poll::Pending,
+                        // Without somebody who wakes, this would be the last poll.
+                        Err(error) => Err(Failed::Unproven(error)),
+                    },
                 }
-                // Without somebody who wakes, this would be the last poll.
-                Err(error) => Err(Failed::Unproven(error)),
-            },
+            }
+            State::Empty(_) | State::Lost(_) | State::Ended => Ok(()),
         };
-        Poll::Ready(self.end(completion, sides, ended))
+        Poll::Ready(match mem::replace(&mut self.state, State::Ended) {
+            State::Running(completion, sides) => self.end(completion, sides, ended),
+            State::Empty(sides) => Ok(sides),
+            State::Lost(error) => Err(error),
+            State::Ended => Err(Error::CopyTaken),
+        })
     }
 }
 

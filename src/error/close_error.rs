@@ -12,6 +12,8 @@ pub struct CloseError<T> {
     pub error: Error,
 }
 
+static_assertions::assert_not_impl_any!(CloseError<u8>: Clone);
+
 impl<T> CloseError<T> {
     pub(crate) fn new(value: T, error: Error) -> Self {
         Self { value, error }

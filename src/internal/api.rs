@@ -8,6 +8,7 @@ use crate::internal::wake::Sleepers;
 #[cfg(feature = "sim")]
 use crate::sim::Machine;
 use std::ffi::{c_int, c_void};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -186,6 +187,11 @@ impl Api {
         kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+// What is behind the reference is behind locks and atomics, which a panic leaves usable; the function
+// that finds entry points is called again after a panic as before it.
+impl UnwindSafe for Api {}
+impl RefUnwindSafe for Api {}
 
 impl PartialEq for Api {
     fn eq(&self, other: &Self) -> bool {

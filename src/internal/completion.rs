@@ -183,8 +183,9 @@ impl Completions {
 
     /// Keeps the memory of a copy that may be running until it is done.
     pub(crate) fn park(&self, context: &ContextHandle, completion: Completion, memory: Orphan) {
-        completion.sleeper.next_round();
+        let sleeper = Arc::clone(&completion.sleeper);
         self.lock().parked.push(Parked { completion, memory });
+        sleeper.next_round();
         self.reclaim(context);
     }
 

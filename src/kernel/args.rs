@@ -6,7 +6,7 @@ use super::params::{
 };
 use crate::error::{Error, Result};
 use crate::ffi::CUdeviceptr;
-use crate::memory::sealed::{Near, Sealed};
+use crate::memory::sealed::{Near, Sealed, Token};
 use crate::memory::{MemoryMut, OnStream, Readable};
 use bytemuck::Pod;
 use std::ffi::c_void;
@@ -49,9 +49,6 @@ pub(crate) mod seal {
     use std::ffi::c_void;
     use std::mem::MaybeUninit;
 
-    #[derive(Clone, Copy)]
-    pub struct Token;
-
     /// One parameter.
     #[derive(Clone, Copy)]
     pub struct One<T>(pub(crate) T);
@@ -67,7 +64,7 @@ pub(crate) mod seal {
     }
 }
 
-use seal::{One, Token, Two, Value};
+use seal::{One, Two, Value};
 
 impl<T> Value for One<T> {
     #[inline]
@@ -273,6 +270,7 @@ pub trait Args<'s, 'scope, 'ctx, P: Params>: Sealed {
     #[doc(hidden)]
     fn with_pointers<R>(
         self,
+        token: Token,
         config: &LaunchConfig,
         launch: impl FnOnce(*mut *mut c_void) -> Result<R>,
     ) -> Result<R>;
@@ -292,6 +290,7 @@ macro_rules! tuples {
             #[inline]
             fn with_pointers<R>(
                 self,
+                _: Token,
                 config: &LaunchConfig,
                 launch: impl FnOnce(*mut *mut c_void) -> Result<R>,
             ) -> Result<R> {

@@ -62,7 +62,7 @@ pub struct Global<'ctx, T> {
     _elements: PhantomData<T>,
 }
 
-static_assertions::assert_impl_all!(Global<'static, f32>: Send, Sync);
+static_assertions::assert_impl_all!(Global<'static, f32>: Send, Sync, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
 static_assertions::assert_not_impl_any!(Global<'static, f32>: Clone);
 
 impl<'ctx> Module<'ctx> {

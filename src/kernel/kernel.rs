@@ -30,7 +30,7 @@ pub struct Kernel<'ctx, P> {
     _parameters: PhantomData<fn(P)>,
 }
 
-static_assertions::assert_impl_all!(Kernel<'static, (u32,)>: Send, Sync);
+static_assertions::assert_impl_all!(Kernel<'static, (u32,)>: Send, Sync, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
 
 impl<'ctx, P> Kernel<'ctx, P> {
     /// `function` belongs to the image.

@@ -16,6 +16,7 @@ use crate::ffi::{
 };
 use crate::internal::calls;
 use crate::internal::current;
+use crate::memory::sealed::Token;
 use crate::stream::ScopedStream;
 use std::ffi::c_uint;
 use std::ptr;
@@ -259,7 +260,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
             return Ok(());
         };
         let (driver, stream) = (self.state().api(), self.stream().as_raw());
-        arguments.with_pointers(&config, |pointers| {
+        arguments.with_pointers(Token, &config, |pointers| {
             config.with_raw(grid, stream, |raw| {
                 // SAFETY: function and stream are of one context (equal brands, C2) and live for `'scope`; `with_raw` counts the
                 // attributes; `Args` passes a pointer to a value for each parameter of `P`; what the kernel touches is the caller's

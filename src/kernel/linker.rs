@@ -59,7 +59,7 @@ pub struct Linker<'ctx> {
     refused: Option<String>,
 }
 
-static_assertions::assert_impl_all!(Linker<'static>: Send, Sync);
+static_assertions::assert_impl_all!(Linker<'static>: Send, Sync, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
 static_assertions::assert_not_impl_any!(Linker<'static>: Clone);
 
 impl<'ctx> Context<'ctx> {
@@ -285,7 +285,7 @@ pub struct LinkedImage {
     log: Arc<str>,
 }
 
-static_assertions::assert_impl_all!(LinkedImage: Send, Sync, Clone);
+static_assertions::assert_impl_all!(LinkedImage: Send, Sync, Clone, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
 
 impl LinkedImage {
     /// The cubin, to save it. [`Context::load_cubin`] loads it again.

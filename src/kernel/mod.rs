@@ -24,7 +24,7 @@ mod safe;
 mod variables;
 
 pub(crate) use args::seal;
-pub use args::{Arg, Args, Length};
+pub use args::{Arg, Args};
 pub use attributes::{CachePreference, Carveout, KernelAttributes};
 pub use global::Global;
 pub use jit::{CacheMode, JitOptions, OptimizationLevel};
@@ -35,9 +35,7 @@ pub use module::Module;
 pub use occupancy::BestBlock;
 pub use parameter::Parameter;
 pub use params::{
-    Count, In, InOut, Null, Optional, Out, Param, ParamLayout, Params, Pointer, PtrLen,
-    SharedBytes, WithLen,
+    In, InOut, Null, Optional, Out, Param, ParamLayout, Params, PtrLen, SharedBytes, WithLen,
 };
 pub use rows::{Rows, RowsShape};
 pub use safe::{Precondition, SafeKernel};
-pub use variables::Variables;

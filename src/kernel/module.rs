@@ -20,7 +20,7 @@ pub struct Module<'ctx> {
     log: String,
 }
 
-static_assertions::assert_impl_all!(Module<'static>: Send, Sync);
+static_assertions::assert_impl_all!(Module<'static>: Send, Sync, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
 
 impl<'ctx> Module<'ctx> {
     /// `image` is loaded; `log` is what the JIT said about it.

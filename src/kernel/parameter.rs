@@ -61,7 +61,8 @@ pub(super) fn check_parameters(
     let count = layout.iter().map(|part| part.len()).sum();
     let mut end: usize = 0;
     let layout = layout.iter().copied().flatten();
-    for (index, (&ParamLayout { size, align }, parameter)) in layout.zip(declared).enumerate() {
+    for (index, (layout, parameter)) in layout.zip(declared).enumerate() {
+        let (size, align) = (layout.size(), layout.align());
         if size != parameter.size {
             return Err(Error::ArgSize {
                 kernel: kernel(),

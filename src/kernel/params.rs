@@ -1,7 +1,7 @@
 //! The types of kernel parameters.
 
 use crate::ffi::CUdeviceptr;
-use crate::memory::sealed::Sealed;
+use crate::memory::sealed::{Sealed, Token};
 use bytemuck::Pod;
 use std::marker::PhantomData;
 
@@ -43,10 +43,8 @@ pub struct Null;
 /// Size and alignment of a parameter in a kernel's parameter list, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ParamLayout {
-    /// Its size.
-    pub size: usize,
-    /// Its alignment: it begins at the first multiple of this after the parameter before it, as in C.
-    pub align: usize,
+    size: usize,
+    align: usize,
 }
 
 impl ParamLayout {
@@ -58,9 +56,22 @@ impl ParamLayout {
             align: align_of::<T>(),
         }
     }
+
+    /// The size in bytes.
+    #[must_use]
+    pub const fn size(self) -> usize {
+        self.size
+    }
+
+    /// The alignment in bytes, a power of two: the parameter begins at the first multiple of it after
+    /// the parameter before, as in C.
+    #[must_use]
+    pub const fn align(self) -> usize {
+        self.align
+    }
 }
 
-/// A kernel parameter: [`In`], [`Out`] or [`InOut`] of plain data, one of the types made of these, or plain data itself by value.
+/// A kernel parameter: [`In`], [`Out`] or [`InOut`] of plain data, one of the types made of these, or plain data itself by value. Sealed.
 ///
 /// Plain data is any type that is [`bytemuck::Pod`], so a `#[repr(C)]` struct that mirrors the kernel's goes by value; its alignment counts too
 /// (`float4` has 16: write `#[repr(C, align(16))]`). A reference is not a parameter: its address means nothing on the device.
@@ -72,7 +83,7 @@ impl ParamLayout {
 /// | [`Optional<In<T>>`](Optional), ... | a pointer that may be null | an `Option` of its length |
 /// | [`WithLen<In<T>, u32>`](WithLen), ... | `const T *, unsigned`: two parameters | its length |
 /// | [`PtrLen<In<T>>`](PtrLen), ... | `struct { const T *; size_t; }` | its length |
-/// | [`In<Rows<T>>`](crate::Rows), ... | a pointer to the first of rows | their [`Extent`](crate::Extent) |
+/// | [`In<Rows<T>>`](crate::Rows), ... | a pointer to the first of rows | their [`RowsShape`](crate::kernel::RowsShape) |
 /// | [`SharedBytes`] | `unsigned` | the number of bytes, a `u32` |
 /// | plain data `T` | the same by value | the `T` |
 ///
@@ -119,6 +130,10 @@ pub trait Param {
 
     /// What a precondition sees of its argument: see [`Kernel::assert_safe_when`](crate::Kernel::assert_safe_when).
     type Seen: Copy;
+
+    /// Keeps other crates from implementing this.
+    #[doc(hidden)]
+    fn seal(token: Token);
 }
 
 /// A parameter that is a pointer: [`In`], [`Out`], [`InOut`], or [`Optional`] of one. Sealed.
@@ -133,6 +148,8 @@ const POINTER: &[ParamLayout] = &[ParamLayout::of::<CUdeviceptr>()];
 impl<T: Pod> Param for In<T> {
     const LAYOUT: &'static [ParamLayout] = POINTER;
     type Seen = usize;
+
+    fn seal(_: Token) {}
 }
 
 impl<T> Sealed for In<T> {}
@@ -141,6 +158,8 @@ impl<T> Pointer for In<T> where Self: Param {}
 impl<T: Pod> Param for Out<T> {
     const LAYOUT: &'static [ParamLayout] = POINTER;
     type Seen = usize;
+
+    fn seal(_: Token) {}
 }
 
 impl<T> Sealed for Out<T> {}
@@ -149,6 +168,8 @@ impl<T> Pointer for Out<T> where Self: Param {}
 impl<T: Pod> Param for InOut<T> {
     const LAYOUT: &'static [ParamLayout] = POINTER;
     type Seen = usize;
+
+    fn seal(_: Token) {}
 }
 
 impl<T> Sealed for InOut<T> {}
@@ -157,6 +178,8 @@ impl<T> Pointer for InOut<T> where Self: Param {}
 impl<P: Pointer> Param for Optional<P> {
     const LAYOUT: &'static [ParamLayout] = POINTER;
     type Seen = Option<P::Seen>;
+
+    fn seal(_: Token) {}
 }
 
 impl<P: Pointer> Sealed for Optional<P> {}
@@ -166,22 +189,30 @@ impl<P: Pointer, N: Count> Param for WithLen<P, N> {
     const LAYOUT: &'static [ParamLayout] =
         &[ParamLayout::of::<CUdeviceptr>(), ParamLayout::of::<N>()];
     type Seen = P::Seen;
+
+    fn seal(_: Token) {}
 }
 
 impl<P: Pointer> Param for PtrLen<P> {
     const LAYOUT: &'static [ParamLayout] = &[ParamLayout::of::<[u64; 2]>()];
     type Seen = P::Seen;
+
+    fn seal(_: Token) {}
 }
 
 impl Param for SharedBytes {
     const LAYOUT: &'static [ParamLayout] = &[ParamLayout::of::<u32>()];
     type Seen = u32;
+
+    fn seal(_: Token) {}
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Pod> Param for T {
     const LAYOUT: &'static [ParamLayout] = &[ParamLayout::of::<T>()];
     type Seen = T;
+
+    fn seal(_: Token) {}
 }
 
 /// Integer types that a kernel counts elements with. Sealed.

@@ -71,18 +71,24 @@ impl RowsShape {
 impl<T: Pod> Param for In<Rows<T>> {
     const LAYOUT: &'static [ParamLayout] = &[ParamLayout::of::<CUdeviceptr>()];
     type Seen = RowsShape;
+
+    fn seal(_: Token) {}
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Pod> Param for Out<Rows<T>> {
     const LAYOUT: &'static [ParamLayout] = &[ParamLayout::of::<CUdeviceptr>()];
     type Seen = RowsShape;
+
+    fn seal(_: Token) {}
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Pod> Param for InOut<Rows<T>> {
     const LAYOUT: &'static [ParamLayout] = &[ParamLayout::of::<CUdeviceptr>()];
     type Seen = RowsShape;
+
+    fn seal(_: Token) {}
 }
 
 impl<'s, 'scope, 'ctx, T: Pod, A: ReadableRows<'s, 'scope, 'ctx, T>>
@@ -91,7 +97,7 @@ impl<'s, 'scope, 'ctx, T: Pod, A: ReadableRows<'s, 'scope, 'ctx, T>>
     type Value = seal::One<CUdeviceptr>;
 
     #[inline]
-    fn value(self, _: &LaunchConfig, _: seal::Token) -> Result<Self::Value> {
+    fn value(self, _: &LaunchConfig, _: Token) -> Result<Self::Value> {
         Ok(seal::One(self.rows(Token).as_raw()))
     }
 
@@ -108,7 +114,7 @@ impl<'s, 'scope, 'ctx, T: Pod, B: PitchedMemoryMut<'ctx, T>> Arg<'s, 'scope, 'ct
     type Value = seal::One<CUdeviceptr>;
 
     #[inline]
-    fn value(self, _: &LaunchConfig, _: seal::Token) -> Result<Self::Value> {
+    fn value(self, _: &LaunchConfig, _: Token) -> Result<Self::Value> {
         Ok(seal::One(self.memory().as_slice().as_raw()))
     }
 
@@ -125,7 +131,7 @@ impl<'s, 'scope, 'ctx, T: Pod, B: PitchedMemoryMut<'ctx, T>> Arg<'s, 'scope, 'ct
     type Value = seal::One<CUdeviceptr>;
 
     #[inline]
-    fn value(self, _: &LaunchConfig, _: seal::Token) -> Result<Self::Value> {
+    fn value(self, _: &LaunchConfig, _: Token) -> Result<Self::Value> {
         Ok(seal::One(self.memory().as_slice().as_raw()))
     }
 

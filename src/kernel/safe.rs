@@ -25,7 +25,9 @@ pub struct SafeKernel<'ctx, P: Params, V = ()> {
     preconditions: Box<[Precondition<P>]>,
 }
 
-static_assertions::assert_impl_all!(SafeKernel<'static, (u32,)>: Send, Sync);
+static_assertions::assert_not_impl_any!(SafeKernel<'static, (u32,)>: Clone);
+
+static_assertions::assert_impl_all!(SafeKernel<'static, (u32,)>: Send, Sync, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
 
 impl<'ctx, P: Params> Kernel<'ctx, P> {
     /// A kernel whose launch is safe: from here on it is launched only when all of `preconditions` hold.

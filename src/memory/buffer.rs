@@ -9,6 +9,7 @@ use crate::context::Context;
 use crate::error::{CloseError, Result};
 use crate::ffi::{CUdeviceptr, CUstream};
 use crate::internal::at_rest::complete;
+use crate::memory::all;
 use crate::stream::ScopedStream;
 use bytemuck::Pod;
 use std::fmt;
@@ -42,7 +43,7 @@ pub struct Buffer<'ctx, T> {
     _elements: PhantomData<T>,
 }
 
-static_assertions::assert_impl_all!(Buffer<'static, f32>: Send, Sync);
+static_assertions::assert_impl_all!(Buffer<'static, f32>: Send, Sync, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
 static_assertions::assert_not_impl_any!(Buffer<'static, f32>: Clone);
 
 impl<'ctx, T: Pod> Buffer<'ctx, T> {
@@ -55,7 +56,7 @@ impl<'ctx, T: Pod> Buffer<'ctx, T> {
     pub(crate) fn filled(context: Context<'ctx>, len: usize, value: T) -> Result<Self> {
         let mut buffer = Self::allocate(context, len, context.state().service())?;
         if !buffer.as_mut_slice().try_fill(value)? {
-            buffer.write(&vec![value; len])?;
+            buffer.write(&all(value, len))?;
         }
         Ok(buffer)
     }
@@ -71,7 +72,7 @@ impl<'ctx, T: Pod> Buffer<'ctx, T> {
     /// # Errors
     /// What the driver returns.
     pub fn to_vec(&self) -> Result<Vec<T>> {
-        let mut host = vec![T::zeroed(); self.len];
+        let mut host = all(T::zeroed(), self.len);
         self.read(&mut host)?;
         Ok(host)
     }

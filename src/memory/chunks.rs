@@ -75,7 +75,7 @@ pub struct Chunks<'b, 'ctx, T> {
     len: usize,
 }
 
-static_assertions::assert_impl_all!(Chunks<'static, 'static, f32>: Send, Sync);
+static_assertions::assert_impl_all!(Chunks<'static, 'static, f32>: Send, Sync, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
 
 impl<'b, 'ctx, T> Iterator for Chunks<'b, 'ctx, T> {
     type Item = Slice<'b, 'ctx, T>;
@@ -103,7 +103,9 @@ pub struct ChunksMut<'b, 'ctx, T> {
     len: usize,
 }
 
-static_assertions::assert_impl_all!(ChunksMut<'static, 'static, f32>: Send, Sync);
+static_assertions::assert_not_impl_any!(ChunksMut<'static, 'static, f32>: Clone);
+
+static_assertions::assert_impl_all!(ChunksMut<'static, 'static, f32>: Send, Sync, std::panic::RefUnwindSafe);
 
 impl<'b, 'ctx, T> Iterator for ChunksMut<'b, 'ctx, T> {
     type Item = SliceMut<'b, 'ctx, T>;

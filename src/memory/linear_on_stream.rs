@@ -150,11 +150,11 @@ impl<'s, 'scope, 'ctx, T> Readable<'s, 'scope, 'ctx, T> for Slice<'scope, 'ctx, 
 }
 
 impl<'scope, 'ctx, T> HandOver<'scope, 'ctx> for Buffer<'ctx, T> {
-    fn freed_on(&mut self, stream: CUstream) {
+    fn freed_on(&mut self, stream: CUstream, _: sealed::Token) {
         self.free_on(stream);
     }
 }
 
 impl<'scope, 'ctx, T> HandOver<'scope, 'ctx> for SliceMut<'scope, 'ctx, T> {
-    fn freed_on(&mut self, _: CUstream) {}
+    fn freed_on(&mut self, _: CUstream, _: sealed::Token) {}
 }

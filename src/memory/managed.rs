@@ -53,7 +53,7 @@ pub struct ManagedBuffer<'ctx, T> {
     _elements: PhantomData<T>,
 }
 
-static_assertions::assert_impl_all!(ManagedBuffer<'static, f32>: Send, Sync);
+static_assertions::assert_impl_all!(ManagedBuffer<'static, f32>: Send, Sync, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
 static_assertions::assert_not_impl_any!(ManagedBuffer<'static, f32>: Clone);
 
 /// Where managed memory is, or who uses it.

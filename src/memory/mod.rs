@@ -23,7 +23,8 @@ pub use element::Element;
 pub use fill::Fill;
 pub(crate) use fill::Pattern;
 pub use managed::{ManagedBuffer, MemoryAdvice, MemoryLocation};
-pub use on_stream::{HandOver, OnStream, Readable};
+pub(crate) use on_stream::HandOver;
+pub use on_stream::{OnStream, Readable};
 pub use pinned::PinnedBuffer;
 pub(crate) use pitched::region;
 pub use pitched::{
@@ -95,6 +96,12 @@ pub(crate) mod sealed {
     /// In the signature of a method, keeps other crates from implementing its trait for anything: they cannot name it.
     #[derive(Clone, Copy)]
     pub struct Token;
+}
+
+/// A vector of `len` copies of `value`, bit by bit: the `Clone` of an element type is code of the
+/// user, which may disagree with its `Copy`.
+pub(crate) fn all<T: Copy>(value: T, len: usize) -> Vec<T> {
+    std::iter::repeat_with(|| value).take(len).collect()
 }
 
 /// The size of `len` elements in bytes, if an address can count them.

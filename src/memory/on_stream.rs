@@ -19,6 +19,8 @@ pub struct OnStream<'s, B> {
     brand: Id<'s>,
 }
 
+static_assertions::assert_not_impl_any!(OnStream<'static, u8>: Clone);
+
 impl<'s, B> OnStream<'s, B> {
     /// Memory on which nothing is pending, or what is, the stream of this brand does before what it
     /// is given next.
@@ -91,7 +93,7 @@ impl<'s, 'scope, 'ctx, T, B: Memory<'ctx, T>> Readable<'s, 'scope, 'ctx, T> for 
 pub trait HandOver<'scope, 'ctx>: sealed::Sealed {
     /// Frees owned memory in the order of `stream` from now on.
     #[doc(hidden)]
-    fn freed_on(&mut self, stream: CUstream);
+    fn freed_on(&mut self, stream: CUstream, token: sealed::Token);
 }
 
 impl<'s, B> OnStream<'s, B> {
@@ -137,7 +139,7 @@ impl<'s, B> OnStream<'s, B> {
     {
         to.wait_for(from)?;
         let mut memory = self.memory;
-        memory.freed_on(to.stream().as_raw());
+        memory.freed_on(to.stream().as_raw(), sealed::Token);
         Ok(OnStream::new(memory, to.brand()))
     }
 
@@ -181,7 +183,7 @@ impl<'s, B> OnStream<'s, B> {
         // (`Transfer::enqueue`) made that stream wait for it. So when that stream has come to its end the memory is at rest (C5, C6).
         wait(state, from.stream().as_raw())?;
         let mut memory = self.memory;
-        memory.freed_on(state.service());
+        memory.freed_on(state.service(), sealed::Token);
         Ok(memory)
     }
 }

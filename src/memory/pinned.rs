@@ -70,7 +70,7 @@ unsafe impl<T: Send> Send for PinnedBuffer<'_, T> {}
 // SAFETY: as for Send: `&self` gives out `&[T]` and nothing else.
 unsafe impl<T: Sync> Sync for PinnedBuffer<'_, T> {}
 
-static_assertions::assert_impl_all!(PinnedBuffer<'static, f32>: Send, Sync);
+static_assertions::assert_impl_all!(PinnedBuffer<'static, f32>: Send, Sync, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
 static_assertions::assert_not_impl_any!(PinnedBuffer<'static, f32>: Clone);
 
 impl<'ctx> Context<'ctx> {

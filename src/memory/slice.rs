@@ -11,6 +11,7 @@ use crate::ffi::CUdeviceptr;
 use crate::internal::at_rest::complete;
 use crate::internal::calls;
 use crate::internal::current;
+use crate::memory::all;
 use crate::stream::ScopedStream;
 use bytemuck::Pod;
 use std::any::type_name;
@@ -33,6 +34,10 @@ pub struct SliceMut<'b, 'ctx, T> {
     len: usize,
     _borrow: PhantomData<&'b mut [T]>,
 }
+
+static_assertions::assert_impl_all!(Slice<'static, 'static, f32>: Copy, Send, Sync, std::panic::UnwindSafe);
+static_assertions::assert_impl_all!(SliceMut<'static, 'static, f32>: Send, Sync, std::panic::RefUnwindSafe);
+static_assertions::assert_not_impl_any!(SliceMut<'static, 'static, f32>: Clone);
 
 impl<'b, 'ctx, T> Slice<'b, 'ctx, T> {
     /// `len` elements at `address` are allocated on the context's device and borrowed for `'b`.
@@ -115,7 +120,7 @@ impl<T: Pod> Slice<'_, '_, T> {
     /// # Errors
     /// What the driver returns.
     pub fn to_vec(self) -> Result<Vec<T>> {
-        let mut host = vec![T::zeroed(); self.len];
+        let mut host = all(T::zeroed(), self.len);
         self.read(&mut host)?;
         Ok(host)
     }

@@ -35,7 +35,7 @@ pub struct WriteCombinedBuffer<'ctx, T> {
     memory: PinnedBuffer<'ctx, T>,
 }
 
-static_assertions::assert_impl_all!(WriteCombinedBuffer<'static, f32>: Send, Sync);
+static_assertions::assert_impl_all!(WriteCombinedBuffer<'static, f32>: Send, Sync, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
 static_assertions::assert_not_impl_any!(WriteCombinedBuffer<'static, f32>: Clone, std::ops::DerefMut);
 
 impl<'ctx> Context<'ctx> {

@@ -18,7 +18,7 @@ pub struct Compiled {
     names: Vec<(String, String)>,
 }
 
-static_assertions::assert_impl_all!(Compiled: Send, Sync);
+static_assertions::assert_impl_all!(Compiled: Send, Sync, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
 
 impl Compiler {
     /// Compiles CUDA C++, on a thread of its own that is waited for. Takes milliseconds to seconds, every time; needs no device and no

@@ -35,7 +35,7 @@ struct State {
     architectures: Vec<u32>,
 }
 
-static_assertions::assert_impl_all!(Compiler: Copy, Send, Sync);
+static_assertions::assert_impl_all!(Compiler: Copy, Send, Sync, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
 
 static LOADED: OnceLock<Compiler> = OnceLock::new();
 static LOADING: Mutex<()> = Mutex::new(());

@@ -44,7 +44,7 @@ pub struct SameContext<'ctx, 'other> {
     other: Context<'other>,
 }
 
-static_assertions::assert_impl_all!(SameContext<'static, 'static>: Copy, Send, Sync);
+static_assertions::assert_impl_all!(SameContext<'static, 'static>: Copy, Send, Sync, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
 
 impl<'ctx> Context<'ctx> {
     /// Proves that `other` is a scope of the same context, of the same driver, so that its memory may be used in this scope

@@ -5,6 +5,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ffi::{CUdeviceptr, CUstream};
 use crate::kernel::{Arg, In, InOut, LaunchConfig, Out, seal};
+use crate::memory::sealed::Token;
 use crate::memory::{Buffer, HandOver, OnStream, resolve, sealed};
 use crate::stream::ScopedStream;
 use bytemuck::Pod;
@@ -34,8 +35,8 @@ pub struct PeerSliceMut<'m, 'dst, T> {
     _borrow: PhantomData<&'m mut [T]>,
 }
 
-static_assertions::assert_impl_all!(PeerSlice<'static, 'static, f32>: Copy, Send, Sync);
-static_assertions::assert_impl_all!(PeerSliceMut<'static, 'static, f32>: Send, Sync);
+static_assertions::assert_impl_all!(PeerSlice<'static, 'static, f32>: Copy, Send, Sync, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
+static_assertions::assert_impl_all!(PeerSliceMut<'static, 'static, f32>: Send, Sync, std::panic::RefUnwindSafe);
 static_assertions::assert_not_impl_any!(PeerSliceMut<'static, 'static, f32>: Clone);
 
 impl<'src, 'dst> Transfer<'src, 'dst> {
@@ -276,7 +277,7 @@ impl<'s, 'scope, 'ctx, T: Pod> Arg<'s, 'scope, 'ctx, In<T>> for PeerSlice<'scope
     type Value = seal::One<CUdeviceptr>;
 
     #[inline]
-    fn value(self, _: &LaunchConfig, _: seal::Token) -> Result<Self::Value> {
+    fn value(self, _: &LaunchConfig, _: Token) -> Result<Self::Value> {
         Ok(seal::One(self.address))
     }
 
@@ -293,7 +294,7 @@ impl<'s, 'scope, 'ctx, T: Pod> Arg<'s, 'scope, 'ctx, In<T>>
     type Value = seal::One<CUdeviceptr>;
 
     #[inline]
-    fn value(self, _: &LaunchConfig, _: seal::Token) -> Result<Self::Value> {
+    fn value(self, _: &LaunchConfig, _: Token) -> Result<Self::Value> {
         Ok(seal::One(self.memory().address))
     }
 
@@ -310,7 +311,7 @@ impl<'s, 'scope, 'ctx, T: Pod> Arg<'s, 'scope, 'ctx, Out<T>>
     type Value = seal::One<CUdeviceptr>;
 
     #[inline]
-    fn value(self, _: &LaunchConfig, _: seal::Token) -> Result<Self::Value> {
+    fn value(self, _: &LaunchConfig, _: Token) -> Result<Self::Value> {
         Ok(seal::One(self.memory().address))
     }
 
@@ -327,7 +328,7 @@ impl<'s, 'scope, 'ctx, T: Pod> Arg<'s, 'scope, 'ctx, InOut<T>>
     type Value = seal::One<CUdeviceptr>;
 
     #[inline]
-    fn value(self, _: &LaunchConfig, _: seal::Token) -> Result<Self::Value> {
+    fn value(self, _: &LaunchConfig, _: Token) -> Result<Self::Value> {
         Ok(seal::One(self.memory().address))
     }
 
@@ -340,7 +341,7 @@ impl<'s, 'scope, 'ctx, T: Pod> Arg<'s, 'scope, 'ctx, InOut<T>>
 impl<T> sealed::Sealed for PeerSliceMut<'_, '_, T> {}
 
 impl<'scope, 'ctx, T> HandOver<'scope, 'ctx> for PeerSliceMut<'scope, 'ctx, T> {
-    fn freed_on(&mut self, _: CUstream) {}
+    fn freed_on(&mut self, _: CUstream, _: sealed::Token) {}
 }
 
 impl<T> fmt::Debug for PeerSlice<'_, '_, T> {

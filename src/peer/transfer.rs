@@ -41,7 +41,7 @@ pub struct Transfer<'src, 'dst> {
     is_direct: bool,
 }
 
-static_assertions::assert_impl_all!(Transfer<'static, 'static>: Copy, Send, Sync);
+static_assertions::assert_impl_all!(Transfer<'static, 'static>: Copy, Send, Sync, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
 
 impl<'src, 'dst> Transfer<'src, 'dst> {
     pub(crate) fn new(from: Context<'src>, to: Context<'dst>) -> Result<Self> {

@@ -54,7 +54,7 @@ pub struct Event<'ctx> {
     is_recorded: AtomicBool,
 }
 
-static_assertions::assert_impl_all!(Event<'static>: Send, Sync);
+static_assertions::assert_impl_all!(Event<'static>: Send, Sync, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
 static_assertions::assert_not_impl_any!(Event<'static>: Clone);
 
 impl<'ctx> Event<'ctx> {
@@ -166,7 +166,7 @@ impl fmt::Debug for Event<'_> {
 /// Recording the time costs the device a little, which is why an [`Event`] does not.
 pub struct TimedEvent<'ctx>(Event<'ctx>);
 
-static_assertions::assert_impl_all!(TimedEvent<'static>: Send, Sync);
+static_assertions::assert_impl_all!(TimedEvent<'static>: Send, Sync, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
 static_assertions::assert_not_impl_any!(TimedEvent<'static>: Clone);
 
 impl<'ctx> TimedEvent<'ctx> {

@@ -83,7 +83,7 @@ struct Used<'scope> {
     in_flight: InFlight,
 }
 
-static_assertions::assert_impl_all!(Scope<'static>: Send, Sync);
+static_assertions::assert_impl_all!(Scope<'static>: Send, Sync, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
 
 impl<'scope> Scope<'scope> {
     /// Runs `f` with permission to enqueue work on `stream`, and returns without waiting for it.

@@ -28,7 +28,7 @@ pub struct Stream<'ctx> {
     handed_over: CUevent,
 }
 
-static_assertions::assert_impl_all!(Stream<'static>: Send, Sync);
+static_assertions::assert_impl_all!(Stream<'static>: Send, Sync, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
 static_assertions::assert_not_impl_any!(Stream<'static>: Clone);
 
 impl<'ctx> Stream<'ctx> {

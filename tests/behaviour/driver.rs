@@ -242,3 +242,20 @@ fn simulated_machines_do_not_meet() {
     })
     .unwrap();
 }
+
+/// A handle says nothing that a panic could leave half done.
+#[test]
+fn a_panic_is_caught_around_a_context() {
+    on_driver(|driver| {
+        let caught = std::panic::catch_unwind(|| {
+            driver.with_device(0, |ctx| {
+                let _buffer = ctx.zeros::<u8>(1)?;
+                panic!("inside");
+                #[allow(unreachable_code)] // says what the closure returns
+                Ok(())
+            })
+        });
+        assert!(caught.is_err());
+        driver.with_device(0, |ctx| ctx.zeros::<u8>(1).map(drop))
+    });
+}

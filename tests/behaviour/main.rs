@@ -29,3 +29,4 @@ mod safe_kernel;
 mod scoped_memory;
 mod stream;
 mod transfer;
+mod wakers;

@@ -1,8 +1,10 @@
 //! Memory at rest as a whole and in parts: fills, zeros, copies of its own, casts, chunks. Claims
 //! C6, C9.
 
+#![allow(unsafe_code)] // an element type of its own
+
 use crate::common::in_context;
-use scoped_cuda::Error;
+use scoped_cuda::{Error, Extent};
 
 #[test]
 fn elements_of_any_type_are_set_to_zero() {
@@ -90,6 +92,35 @@ fn bytes_are_seen_as_elements_of_another_type() {
         let crooked = bytes.slice(1..5)?.cast::<u32>().unwrap_err();
         assert_eq!(crooked, refused(4, address + 1));
         assert_eq!(bytes.slice(..0)?.cast::<u32>()?.len(), 0);
+        Ok(())
+    })
+}
+
+/// An element type whose `Clone` says something else than its `Copy`.
+#[derive(Copy, PartialEq, Debug)]
+#[repr(transparent)]
+struct Liar(u64);
+
+// The disagreement is what is tested.
+#[allow(clippy::non_canonical_clone_impl)]
+impl Clone for Liar {
+    fn clone(&self) -> Self {
+        panic!("an element was cloned");
+    }
+}
+
+// SAFETY: a transparent wrapper of a `u64`.
+unsafe impl bytemuck::Zeroable for Liar {}
+// SAFETY: as above.
+unsafe impl bytemuck::Pod for Liar {}
+
+#[test]
+fn elements_are_copied_bit_by_bit() {
+    in_context(|ctx| {
+        let liars = ctx.filled(4, Liar(7))?;
+        assert_eq!(liars.to_vec()?, [Liar(7), Liar(7), Liar(7), Liar(7)]);
+        let rows = ctx.pitched_from(&[Liar(1), Liar(2)], Extent::new(1, 2))?;
+        assert_eq!(rows.to_vec()?, [Liar(1), Liar(2)]);
         Ok(())
     })
 }

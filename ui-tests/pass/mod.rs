@@ -402,6 +402,9 @@ mod types_fill_with_a_type_the_device_cannot_fill_with;
 #[path = "types/foreign_element_type_declared_to_be_in_a_buffer.rs"]
 mod types_foreign_element_type_declared_to_be_in_a_buffer;
 
+#[path = "types/hidden_method_called.rs"]
+mod types_hidden_method_called;
+
 #[path = "types/host_memory_copied_as_device_memory.rs"]
 mod types_host_memory_copied_as_device_memory;
 
@@ -413,6 +416,9 @@ mod types_host_type_declared_to_be_device_memory;
 
 #[path = "types/host_vec_as_an_argument.rs"]
 mod types_host_vec_as_an_argument;
+
+#[path = "types/kernel_parameter_of_ones_own.rs"]
+mod types_kernel_parameter_of_ones_own;
 
 #[path = "types/kernel_wrapped_without_unsafe.rs"]
 mod types_kernel_wrapped_without_unsafe;

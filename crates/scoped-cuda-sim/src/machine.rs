@@ -199,7 +199,9 @@ impl Machine {
     /// `CUDA_ERROR_ILLEGAL_ADDRESS` from then on, and [`violations`](Self::violations) says why. It may make no driver
     /// call.
     pub fn kernel(&self, name: &str, body: impl Fn(&mut KernelCall<'_>) + Send + Sync + 'static) {
-        self.bodies().insert(name.to_owned(), Arc::new(body));
+        let replaced = self.bodies().insert(name.to_owned(), Arc::new(body));
+        // Unlocked again: what a body captured is the user's, and may call the machine when dropped.
+        drop(replaced);
     }
 
     /// Makes the `n`-th driver call from now (1 is the next) return `code` and do nothing else.

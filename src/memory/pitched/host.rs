@@ -171,6 +171,8 @@ pub struct HostRowsMut<'h, T> {
     layout: HostLayout,
 }
 
+static_assertions::assert_not_impl_any!(HostRowsMut<'static, f32>: Clone);
+
 impl<'h, T> HostRowsMut<'h, T> {
     /// A box of `extent` elements in `layout`, from the first element of `elements` on.
     ///

@@ -5,7 +5,7 @@ use super::slice::{PitchedSlice, PitchedSliceMut};
 use crate::error::Result;
 use crate::extent::{Axis, Extent};
 use crate::ffi::CUstream;
-use crate::memory::{HandOver, OnStream};
+use crate::memory::{HandOver, OnStream, sealed};
 use std::ops::RangeBounds;
 
 /// What a handle of rows can do, whoever owns them.
@@ -90,11 +90,11 @@ impl<'s, 'b, 'ctx, T> OnStream<'s, PitchedSliceMut<'b, 'ctx, T>> {
 }
 
 impl<'scope, 'ctx, T> HandOver<'scope, 'ctx> for PitchedBuffer<'ctx, T> {
-    fn freed_on(&mut self, stream: CUstream) {
+    fn freed_on(&mut self, stream: CUstream, _: sealed::Token) {
         self.free_on(stream);
     }
 }
 
 impl<'scope, 'ctx, T> HandOver<'scope, 'ctx> for PitchedSliceMut<'scope, 'ctx, T> {
-    fn freed_on(&mut self, _: CUstream) {}
+    fn freed_on(&mut self, _: CUstream, _: sealed::Token) {}
 }

@@ -45,7 +45,7 @@ pub struct PitchedBuffer<'ctx, T> {
     _elements: PhantomData<T>,
 }
 
-static_assertions::assert_impl_all!(PitchedBuffer<'static, f32>: Send, Sync);
+static_assertions::assert_impl_all!(PitchedBuffer<'static, f32>: Send, Sync, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
 static_assertions::assert_not_impl_any!(PitchedBuffer<'static, f32>: Clone);
 
 impl<'ctx> Context<'ctx> {

@@ -11,6 +11,7 @@ use crate::extent::{Axis, Extent};
 use crate::ffi::CUdeviceptr;
 use crate::internal::at_rest::complete;
 use crate::memory::OnStream;
+use crate::memory::all;
 use crate::memory::sealed::{Sealed, Token};
 use crate::memory::{Fill, Pattern};
 use crate::stream::ScopedStream;
@@ -36,6 +37,10 @@ pub struct PitchedSliceMut<'b, 'ctx, T> {
     region: Region,
     _borrow: PhantomData<&'b mut [T]>,
 }
+
+static_assertions::assert_impl_all!(PitchedSlice<'static, 'static, f32>: Copy, Send, Sync, std::panic::UnwindSafe);
+static_assertions::assert_impl_all!(PitchedSliceMut<'static, 'static, f32>: Send, Sync, std::panic::RefUnwindSafe);
+static_assertions::assert_not_impl_any!(PitchedSliceMut<'static, 'static, f32>: Clone);
 
 /// What both views can tell.
 macro_rules! queries {
@@ -135,7 +140,7 @@ impl<T: Pod> PitchedSlice<'_, '_, T> {
     /// # Errors
     /// What the driver returns.
     pub fn to_vec(self) -> Result<Vec<T>> {
-        let mut host = vec![T::zeroed(); self.region.extent.len::<T>()?];
+        let mut host = all(T::zeroed(), self.region.extent.len::<T>()?);
         self.read(&mut host)?;
         Ok(host)
     }
