@@ -275,15 +275,12 @@ impl Driver {
     /// Whether this driver is a simulated one.
     #[must_use]
     pub fn is_simulated(self) -> bool {
-        #[cfg(feature = "sim")]
-        return self.machine().is_some();
-        #[cfg(not(feature = "sim"))]
-        false
+        self.api.origin().is_simulated()
     }
 
     /// The fault that made the driver unusable in this process, if there was one (claim C10).
     #[must_use]
-    pub fn fault(self) -> Option<DriverError> {
+    pub fn first_fault(self) -> Option<DriverError> {
         self.api.fault()
     }
 

@@ -29,12 +29,32 @@ struct State {
     origin: Origin,
     /// `cuInit` found no device: the driver is there, but no other call would work.
     without_devices: AtomicBool,
+    facts: &'static Facts,
+    teardown_errors: Mutex<Vec<TeardownError>>,
+}
+
+/// What is true of the driver in this process, by whatever value of [`Api`] it is called.
+struct Facts {
     is_poisoned: AtomicBool,
     first_fault: OnceLock<DriverError>,
-    teardown_errors: Mutex<Vec<TeardownError>>,
     /// Who waits for host functions, which a fault keeps from being called.
     sleepers: Sleepers,
     in_flight: InFlightCounts,
+}
+
+/// The facts of the process's CUDA driver. There is one such driver, though a program may load it
+/// several times or put functions of its own before it; a fault of one is a fault of all.
+static PROCESS: Facts = Facts::new();
+
+impl Facts {
+    const fn new() -> Self {
+        Self {
+            is_poisoned: AtomicBool::new(false),
+            first_fault: OnceLock::new(),
+            sleepers: Sleepers::new(),
+            in_flight: InFlightCounts::new(),
+        }
+    }
 }
 
 /// Where a driver comes from.
@@ -50,6 +70,15 @@ pub(crate) struct Origin {
 /// How many teardown errors are kept: the first ones, which tell most.
 const TEARDOWN_ERRORS_KEPT: usize = 64;
 
+impl Origin {
+    pub(crate) fn is_simulated(&self) -> bool {
+        #[cfg(feature = "sim")]
+        return self.machine.is_some();
+        #[cfg(not(feature = "sim"))]
+        false
+    }
+}
+
 impl Api {
     /// The driver behind these entry points, kept for the rest of the process.
     pub(crate) fn new(
@@ -58,6 +87,11 @@ impl Api {
         address: Address,
         origin: Origin,
     ) -> Self {
+        // A simulated machine is a driver of its own.
+        let facts = match origin.is_simulated() {
+            true => Box::leak(Box::new(Facts::new())),
+            false => &PROCESS,
+        };
         Self {
             state: Box::leak(Box::new(State {
                 symbols,
@@ -65,11 +99,8 @@ impl Api {
                 address,
                 origin,
                 without_devices: AtomicBool::new(false),
-                is_poisoned: AtomicBool::new(false),
-                first_fault: OnceLock::new(),
+                facts,
                 teardown_errors: Mutex::new(Vec::new()),
-                sleepers: Sleepers::default(),
-                in_flight: InFlightCounts::new(),
             })),
         }
     }
@@ -103,7 +134,7 @@ impl Api {
 
     /// The fault that made the driver unusable in this process, if there was one (claim C10).
     pub(crate) fn fault(self) -> Option<DriverError> {
-        self.state.first_fault.get().copied()
+        self.state.facts.first_fault.get().copied()
     }
 
     /// Takes the errors that destructors met since the last call.
@@ -126,7 +157,7 @@ impl Api {
     /// Whether calls still make sense; the first fault otherwise (claim C10).
     #[inline]
     pub(crate) fn unpoisoned(self) -> Result<()> {
-        if self.state.is_poisoned.load(Ordering::Relaxed) {
+        if self.state.facts.is_poisoned.load(Ordering::Relaxed) {
             Err(self.poisoned())
         } else {
             Ok(())
@@ -147,19 +178,19 @@ impl Api {
     pub(crate) fn failed(self, code: CUresult, call: &'static str) -> Error {
         let error = self.describe(code, call);
         if code.is_sticky() {
-            self.state.first_fault.get_or_init(|| error);
-            self.state.is_poisoned.store(true, Ordering::Release);
-            self.state.sleepers.wake();
+            self.state.facts.first_fault.get_or_init(|| error);
+            self.state.facts.is_poisoned.store(true, Ordering::Release);
+            self.state.facts.sleepers.wake();
         }
         Error::Driver(error)
     }
 
     pub(crate) fn in_flight(self) -> &'static InFlightCounts {
-        &self.state.in_flight
+        &self.state.facts.in_flight
     }
 
     pub(crate) fn sleepers(self) -> &'static Sleepers {
-        &self.state.sleepers
+        &self.state.facts.sleepers
     }
 
     fn describe(self, code: CUresult, call: &'static str) -> DriverError {

@@ -97,12 +97,17 @@ impl Sleeper {
 }
 
 /// All places for wakers of a driver.
-#[derive(Default)]
 pub(crate) struct Sleepers {
     all: Mutex<Vec<Arc<Sleeper>>>,
 }
 
 impl Sleepers {
+    pub(crate) const fn new() -> Self {
+        Self {
+            all: Mutex::new(Vec::new()),
+        }
+    }
+
     pub(crate) fn add(&self, sleeper: Arc<Sleeper>) {
         self.lock().push(sleeper);
     }
@@ -162,7 +167,7 @@ mod tests {
         store(&sleeper);
         sleeper.wake_in(sleeper.round());
         assert_eq!(count(), 3);
-        let sleepers = Sleepers::default();
+        let sleepers = Sleepers::new();
         sleepers.add(Arc::clone(&sleeper));
         store(&sleeper);
         sleepers.wake();

@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod captures;
 mod context;
 mod driver;
 mod event;

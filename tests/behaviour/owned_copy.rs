@@ -489,7 +489,7 @@ fn a_fault_wakes_every_future() {
             woken.recv().unwrap();
             woken.recv().unwrap();
         });
-        let first = driver.fault().unwrap();
+        let first = driver.first_fault().unwrap();
         for copy in &mut copies {
             let Poll::Ready(result) = poll(copy, &counter) else {
                 panic!("nothing will wake it again")

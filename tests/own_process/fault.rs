@@ -36,7 +36,7 @@ fn fault_is_reported_once_and_kept() {
                 (first.code(), first.call()),
                 (CUresult::ILLEGAL_ADDRESS, "cuStreamSynchronize")
             );
-            assert_eq!(driver.fault(), Some(first));
+            assert_eq!(driver.first_fault(), Some(first));
             let poisoned = Error::Poisoned { first };
             assert_eq!(ctx.zeros::<u8>(1).unwrap_err(), poisoned);
             assert_eq!(other.to_vec().unwrap_err(), poisoned);
@@ -54,7 +54,7 @@ fn fault_is_reported_once_and_kept() {
             assert_eq!(error, poisoned);
             Err::<(), _>(error)
         });
-        let first = driver.fault().expect("a fault is kept");
+        let first = driver.first_fault().expect("a fault is kept");
         assert_eq!(result, Err(Error::Poisoned { first }));
         assert_eq!(
             driver.with_device(0, |_| Ok(())),

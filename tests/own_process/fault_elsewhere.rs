@@ -85,7 +85,7 @@ fn other_device_is_idle() -> Result<()> {
         })
     });
     assert!(matches!(result, Err(Error::Driver(_))), "{result:?}");
-    let first = driver.fault().unwrap();
+    let first = driver.first_fault().unwrap();
     let after = driver.with_device(1, |_| Ok(()));
     assert_eq!(after, Err(Error::Poisoned { first }));
     result

@@ -56,7 +56,7 @@ fn captures_are_dropped_once_when_a_fault_comes_first() {
             let dropped = drops.load(Ordering::SeqCst);
             assert!((1..=3).contains(&dropped), "{dropped}");
             assert_eq!(Arc::strong_count(&drops), 1, "each is dropped, once");
-            let first = driver.fault().expect("a fault is kept");
+            let first = driver.first_fault().expect("a fault is kept");
             assert_eq!(
                 driver.with_device(0, |_| Ok(())),
                 Err(Error::Poisoned { first })

@@ -9,3 +9,4 @@ mod fault_elsewhere;
 mod host_function_fault;
 mod image_fuzz;
 mod owned_copy_fault;
+mod two_drivers;

@@ -56,7 +56,7 @@ fn a_fault_wakes_a_future_that_the_driver_forgets() {
                         unsafe { s.launch(&fault, LaunchConfig::for_elements(1), (&mut lent,)) }
                     })
                     .unwrap_err();
-                let first = driver.fault().expect("a fault is kept");
+                let first = driver.first_fault().expect("a fault is kept");
                 woken.try_recv().expect("woken by the scope");
                 let Poll::Ready(result) = Pin::new(&mut copy).poll(&mut task) else {
                     panic!("nothing will wake it again")
@@ -66,7 +66,7 @@ fn a_fault_wakes_a_future_that_the_driver_forgets() {
                 opener.join().unwrap();
                 Ok(())
             });
-            assert!(driver.fault().is_some());
+            assert!(driver.first_fault().is_some());
             assert_eq!(driver.take_teardown_errors(), [], "teardown is quiet");
         },
     );

@@ -221,7 +221,7 @@ fn a_refusal_is_told_whatever_the_question_after_it_comes_to() {
             };
             assert_eq!((asked, source.call()), (1 << 40, "cuMemAllocFromPoolAsync"));
             assert_eq!(machine.trace()[call as usize - 1], failed);
-            assert_eq!(driver.fault().is_some(), code.is_sticky());
+            assert_eq!(driver.first_fault().is_some(), code.is_sticky());
             let _ = driver.take_teardown_errors();
         }
     }

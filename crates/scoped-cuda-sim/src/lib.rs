@@ -23,6 +23,7 @@
 
 mod abi;
 mod attributes;
+mod capture;
 mod context;
 mod host;
 mod image;

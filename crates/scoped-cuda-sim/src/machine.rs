@@ -1,5 +1,6 @@
 //! A machine: its state, how a call enters it, and what a test can see and provoke.
 
+use super::capture::Capture;
 use super::context::{Context, Current, Device};
 use super::host::Registered;
 use super::kernel::{Bodies, Function, KernelCall, Module};
@@ -93,6 +94,8 @@ pub(super) struct State {
     pub(super) contexts: HashMap<Handle, Context>,
     pub(super) streams: HashMap<Handle, Stream>,
     pub(super) events: HashMap<Handle, Event>,
+    /// By the stream that is captured.
+    pub(super) captures: HashMap<Handle, Capture>,
     pub(super) modules: HashMap<Handle, Module>,
     pub(super) functions: HashMap<Handle, Function>,
     pub(super) linkers: HashMap<Handle, Linker>,
@@ -149,6 +152,7 @@ impl Machine {
                 contexts: HashMap::new(),
                 streams: HashMap::new(),
                 events: HashMap::new(),
+                captures: HashMap::new(),
                 modules: HashMap::new(),
                 functions: HashMap::new(),
                 linkers: HashMap::new(),
@@ -392,6 +396,7 @@ impl Machine {
         if !state.is_initialized && !WORK_BEFORE_INIT.contains(&call) {
             return Err(CUresult::NOT_INITIALIZED);
         }
+        state.mind_captures(call)?;
         match state.fault {
             Some(code) if !WORK_AFTER_A_FAULT.contains(&call) => {
                 if MISS_A_CONTEXT_FIRST.contains(&call) && state.seen_current() == Current::None {

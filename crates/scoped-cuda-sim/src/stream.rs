@@ -300,6 +300,7 @@ impl State {
 impl Machine {
     /// Appends work to a live stream.
     pub(super) fn enqueue(&self, state: &mut State, handle: Handle, work: Work) -> Outcome<Mark> {
+        state.not_captured(handle)?;
         let before = state.legacy_order(handle);
         let stream = state
             .streams

@@ -40,6 +40,15 @@ impl CUresult {
         )
     }
 
+    /// Whether a wait that returned this code did not wait, because of a stream capture: it says
+    /// nothing of the work, and the same question has an answer once the capture has ended
+    /// (measured: `cuStreamSynchronize` of an unrelated stream returned at once, its copy running).
+    #[must_use]
+    pub const fn refuses_to_wait(self) -> bool {
+        Self::STREAM_CAPTURE_UNSUPPORTED.0 <= self.0
+            && self.0 <= Self::STREAM_CAPTURE_WRONG_THREAD.0
+    }
+
     /// Whether a wait that returned this code proves that no work of the stream is running any more.
     ///
     /// - [`SUCCESS`](Self::SUCCESS): the work is done.
@@ -93,6 +102,15 @@ results! {
     TENSOR_MEMORY_LEAK = 721;
     NOT_PERMITTED = 800;
     NOT_SUPPORTED = 801;
+    STREAM_CAPTURE_UNSUPPORTED = 900;
+    STREAM_CAPTURE_INVALIDATED = 901;
+    STREAM_CAPTURE_MERGE = 902;
+    STREAM_CAPTURE_UNMATCHED = 903;
+    STREAM_CAPTURE_UNJOINED = 904;
+    STREAM_CAPTURE_ISOLATION = 905;
+    STREAM_CAPTURE_IMPLICIT = 906;
+    CAPTURED_EVENT = 907;
+    STREAM_CAPTURE_WRONG_THREAD = 908;
     INVALID_CLUSTER_SIZE = 912;
     UNKNOWN = 999;
 }

@@ -170,6 +170,7 @@ symbols! {
     cuStreamSynchronize         2000  required any (stream: CUstream);
     cuStreamQuery               2000  required any (stream: CUstream);
     cuStreamWaitEvent           3020  required any (stream: CUstream, event: CUevent, flags: c_uint);
+    cuThreadExchangeStreamCaptureMode 10010 required any (mode: *mut CUstreamCaptureMode);
     cuEventCreate               2000  required own (event: *mut CUevent, flags: c_uint);
     cuEventDestroy              4000  required any (event: CUevent);
     cuEventRecord               2000  required any (event: CUevent, stream: CUstream);

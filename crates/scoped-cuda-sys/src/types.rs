@@ -27,6 +27,8 @@ pub type CUfunc_cache = c_uint;
 pub type CUlaunchAttributeID = c_uint;
 /// Which attribute `cuMemPoolSetAttribute` and `cuMemPoolGetAttribute` mean.
 pub type CUmemPool_attribute = c_uint;
+/// How a thread's calls and stream captures keep out of each other's way.
+pub type CUstreamCaptureMode = c_uint;
 /// What `cuMemAdvise` is told.
 pub type CUmem_advise = c_uint;
 /// Which kind of memory a strided copy means: `CU_MEMORYTYPE_*`.
@@ -378,6 +380,12 @@ pub const CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION: CUmem_advise = 4;
 pub const CU_MEM_ADVISE_SET_ACCESSED_BY: CUmem_advise = 5;
 /// `CUmem_advise`: the opposite.
 pub const CU_MEM_ADVISE_UNSET_ACCESSED_BY: CUmem_advise = 6;
+/// `CUstreamCaptureMode`: a capture is broken by what any thread calls that it cannot hold.
+pub const CU_STREAM_CAPTURE_MODE_GLOBAL: CUstreamCaptureMode = 0;
+/// `CUstreamCaptureMode`: a capture is broken by such calls of its own thread alone.
+pub const CU_STREAM_CAPTURE_MODE_THREAD_LOCAL: CUstreamCaptureMode = 1;
+/// `CUstreamCaptureMode`: the calls of the thread break no capture, and are not refused for one.
+pub const CU_STREAM_CAPTURE_MODE_RELAXED: CUstreamCaptureMode = 2;
 /// `CUstream_flags`: does not synchronise with the NULL stream.
 pub const CU_STREAM_NON_BLOCKING: c_uint = 1;
 /// `CUevent_flags`: a time is recorded.

@@ -7,6 +7,7 @@ use crate::ffi::*;
 use crate::internal::api::Api;
 
 pub(crate) fn primary_ctx_retain(driver: Api, device: CUdevice) -> Result<CUcontext> {
+    let _relaxed = driver.relaxed();
     let mut context = CUcontext::NULL;
     driver.call("cuDevicePrimaryCtxRetain", |s| {
         // SAFETY: the driver checks the device; the out-pointer is valid for the call.
@@ -18,6 +19,7 @@ pub(crate) fn primary_ctx_retain(driver: Api, device: CUdevice) -> Result<CUcont
 /// # Safety
 /// The caller owns one retain of the device's primary context and nothing made from it is used afterwards.
 pub(crate) unsafe fn primary_ctx_release(driver: Api, device: CUdevice) -> Result<()> {
+    let _relaxed = driver.relaxed();
     driver.call_regardless("cuDevicePrimaryCtxRelease", |s| {
         // SAFETY: the caller's promise.
         unsafe { (s.cuDevicePrimaryCtxRelease)(device) }

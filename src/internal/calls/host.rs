@@ -10,6 +10,7 @@ use std::ptr;
 
 /// The new memory belongs to the context that is current, and its content is undefined. `bytes` is not 0.
 pub(crate) fn mem_host_alloc(driver: Api, bytes: usize, flags: c_uint) -> Result<*mut c_void> {
+    let _relaxed = driver.relaxed();
     let mut memory = ptr::null_mut();
     // SAFETY: the driver checks size and flags; the out-pointer is valid for the call.
     driver.call("cuMemHostAlloc", |s| unsafe {
@@ -21,6 +22,7 @@ pub(crate) fn mem_host_alloc(driver: Api, bytes: usize, flags: c_uint) -> Result
 /// # Safety
 /// `memory` came from [`mem_host_alloc`], and neither host nor device uses it any more.
 pub(crate) unsafe fn mem_free_host(driver: Api, memory: *mut c_void) -> Result<()> {
+    let _relaxed = driver.relaxed();
     // SAFETY: the caller's promise.
     driver.call("cuMemFreeHost", |s| unsafe { (s.cuMemFreeHost)(memory) })
 }
@@ -51,6 +53,7 @@ pub(crate) unsafe fn mem_host_register(
     bytes: usize,
     flags: c_uint,
 ) -> Result<()> {
+    let _relaxed = driver.relaxed();
     // SAFETY: the caller's promise.
     driver.call("cuMemHostRegister", |s| unsafe {
         (s.cuMemHostRegister)(memory, bytes, flags)
@@ -60,6 +63,7 @@ pub(crate) unsafe fn mem_host_register(
 /// # Safety
 /// `memory` was registered in the current context, and no copy that uses it is pending.
 pub(crate) unsafe fn mem_host_unregister(driver: Api, memory: *mut c_void) -> Result<()> {
+    let _relaxed = driver.relaxed();
     // SAFETY: the caller's promise.
     driver.call("cuMemHostUnregister", |s| unsafe {
         (s.cuMemHostUnregister)(memory)
@@ -69,6 +73,7 @@ pub(crate) unsafe fn mem_host_unregister(driver: Api, memory: *mut c_void) -> Re
 /// The new memory belongs to the context that is current, host and device know it by one address, and its content is undefined.
 /// `bytes` is not 0.
 pub(crate) fn mem_alloc_managed(driver: Api, bytes: usize) -> Result<CUdeviceptr> {
+    let _relaxed = driver.relaxed();
     let mut address = 0;
     // SAFETY: the driver checks the size; the out-pointer is valid for the call.
     driver.call("cuMemAllocManaged", |s| unsafe {
@@ -80,6 +85,7 @@ pub(crate) fn mem_alloc_managed(driver: Api, bytes: usize) -> Result<CUdeviceptr
 /// # Safety
 /// `address` is the start of a live allocation, and neither host nor device uses it any more.
 pub(crate) unsafe fn mem_free(driver: Api, address: CUdeviceptr) -> Result<()> {
+    let _relaxed = driver.relaxed();
     // SAFETY: the caller's promise.
     driver.call("cuMemFree", |s| unsafe { (s.cuMemFree)(address) })
 }

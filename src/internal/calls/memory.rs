@@ -9,6 +9,7 @@ use std::ffi::c_void;
 use std::{mem, ptr};
 
 pub(crate) fn mem_pool_create(driver: Api, device: CUdevice) -> Result<CUmemoryPool> {
+    let _relaxed = driver.relaxed();
     let properties = CUmemPoolProps {
         allocType: CU_MEM_ALLOCATION_TYPE_PINNED,
         handleTypes: 0,
@@ -32,6 +33,7 @@ pub(crate) fn mem_pool_create(driver: Api, device: CUdevice) -> Result<CUmemoryP
 /// # Safety
 /// `pool` is live and not used afterwards.
 pub(crate) unsafe fn mem_pool_destroy(driver: Api, pool: CUmemoryPool) -> Result<()> {
+    let _relaxed = driver.relaxed();
     // SAFETY: the caller's promise.
     driver.call("cuMemPoolDestroy", |s| unsafe {
         (s.cuMemPoolDestroy)(pool)
@@ -81,6 +83,7 @@ pub(crate) unsafe fn mem_pool_get_bytes(
 /// # Safety
 /// `pool` is live.
 pub(crate) unsafe fn mem_pool_trim_to(driver: Api, pool: CUmemoryPool, keep: usize) -> Result<()> {
+    let _relaxed = driver.relaxed();
     // SAFETY: the caller's promise.
     driver.call("cuMemPoolTrimTo", |s| unsafe {
         (s.cuMemPoolTrimTo)(pool, keep)
@@ -119,6 +122,7 @@ pub(crate) unsafe fn mem_alloc_from_pool_async(
     pool: CUmemoryPool,
     stream: CUstream,
 ) -> Result<CUdeviceptr> {
+    let _relaxed = driver.relaxed();
     let mut address = 0;
     driver.call("cuMemAllocFromPoolAsync", |s| {
         // SAFETY: the caller's promise; the out-pointer is valid for the call.
@@ -135,6 +139,7 @@ pub(crate) unsafe fn mem_free_async(
     address: CUdeviceptr,
     stream: CUstream,
 ) -> Result<()> {
+    let _relaxed = driver.relaxed();
     // SAFETY: the caller's promise.
     driver.call("cuMemFreeAsync", |s| unsafe {
         (s.cuMemFreeAsync)(address, stream)

@@ -11,6 +11,7 @@ mod kernel;
 mod link;
 mod memory;
 mod module;
+mod relaxed;
 mod rows;
 mod stream;
 

@@ -17,6 +17,7 @@ pub(crate) unsafe fn module_load(
     image: *const c_void,
     jit: &JitArguments,
 ) -> Result<CUmodule> {
+    let _relaxed = driver.relaxed();
     let mut module = CUmodule::NULL;
     driver.call("cuModuleLoadDataEx", |s| {
         // SAFETY: the driver reads text to its NUL, and what is no text as far as its headers say (the caller's promise); the options
@@ -37,6 +38,7 @@ pub(crate) unsafe fn module_load(
 /// # Safety
 /// `module` is live, none of its functions is pending or used afterwards.
 pub(crate) unsafe fn module_unload(driver: Api, module: CUmodule) -> Result<()> {
+    let _relaxed = driver.relaxed();
     // SAFETY: the caller's promise.
     driver.call("cuModuleUnload", |s| unsafe { (s.cuModuleUnload)(module) })
 }

@@ -52,6 +52,7 @@ pub(crate) unsafe fn stream_destroy(driver: Api, stream: CUstream) -> Result<()>
 /// `stream` is live.
 #[inline]
 pub(crate) unsafe fn stream_synchronize(driver: Api, stream: CUstream) -> Result<(), CUresult> {
+    let _relaxed = driver.relaxed();
     // SAFETY: the caller's promise.
     let code = unsafe { (driver.symbols().cuStreamSynchronize)(stream) };
     if code == CUresult::SUCCESS {
@@ -66,6 +67,7 @@ pub(crate) unsafe fn stream_synchronize(driver: Api, stream: CUstream) -> Result
 /// # Safety
 /// `stream` is live.
 pub(crate) unsafe fn stream_query(driver: Api, stream: CUstream) -> CUresult {
+    let _relaxed = driver.relaxed();
     // SAFETY: the caller's promise.
     unsafe { (driver.symbols().cuStreamQuery)(stream) }
 }
@@ -75,6 +77,7 @@ pub(crate) unsafe fn stream_query(driver: Api, stream: CUstream) -> CUresult {
 /// # Safety
 /// `stream` is live.
 pub(crate) unsafe fn stream_is_idle(driver: Api, stream: CUstream) -> Result<bool> {
+    let _relaxed = driver.relaxed();
     // SAFETY: the caller's promise.
     driver.ask("cuStreamQuery", |s| unsafe { (s.cuStreamQuery)(stream) })
 }
@@ -125,6 +128,7 @@ pub(crate) unsafe fn event_record(driver: Api, event: CUevent, stream: CUstream)
 /// # Safety
 /// `event` is live.
 pub(crate) unsafe fn event_is_complete(driver: Api, event: CUevent) -> Result<bool> {
+    let _relaxed = driver.relaxed();
     // SAFETY: the caller's promise.
     driver.ask("cuEventQuery", |s| unsafe { (s.cuEventQuery)(event) })
 }
@@ -134,6 +138,7 @@ pub(crate) unsafe fn event_is_complete(driver: Api, event: CUevent) -> Result<bo
 /// # Safety
 /// `event` is live.
 pub(crate) unsafe fn event_synchronize(driver: Api, event: CUevent) -> Result<()> {
+    let _relaxed = driver.relaxed();
     // SAFETY: the caller's promise.
     driver.call("cuEventSynchronize", |s| unsafe {
         (s.cuEventSynchronize)(event)
@@ -162,6 +167,7 @@ pub(crate) unsafe fn event_elapsed_time(
 /// # Safety
 /// `event` is live.
 pub(crate) unsafe fn event_query(driver: Api, event: CUevent) -> CUresult {
+    let _relaxed = driver.relaxed();
     // SAFETY: the caller's promise.
     unsafe { (driver.symbols().cuEventQuery)(event) }
 }
@@ -174,6 +180,7 @@ pub(crate) unsafe fn event_synchronize_regardless(
     driver: Api,
     event: CUevent,
 ) -> Result<(), CUresult> {
+    let _relaxed = driver.relaxed();
     // SAFETY: the caller's promise.
     let code = unsafe { (driver.symbols().cuEventSynchronize)(event) };
     if code == CUresult::SUCCESS {

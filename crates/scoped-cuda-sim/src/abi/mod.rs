@@ -6,6 +6,7 @@
 
 #![allow(unsafe_code)] // writes through the out-pointers of C callers
 
+mod capture;
 mod context;
 mod driver_device;
 mod host;
@@ -25,6 +26,7 @@ use std::ffi::{c_int, c_void};
 use std::ptr::NonNull;
 use std::sync::MutexGuard;
 
+use capture::*;
 use context::*;
 use driver_device::*;
 use host::*;
@@ -72,6 +74,7 @@ entry_points! {
         cuMemsetD8Async cuMemsetD16Async cuMemsetD32Async
         cuMemcpy2DAsync cuMemcpy3DAsync cuMemcpy3DPeerAsync cuMemsetD2D8Async cuMemsetD2D16Async cuMemsetD2D32Async
         cuStreamCreate cuStreamCreateWithPriority cuStreamDestroy cuStreamSynchronize cuStreamQuery cuStreamWaitEvent
+        cuThreadExchangeStreamCaptureMode
         cuEventCreate cuEventDestroy cuEventRecord cuEventQuery cuEventSynchronize cuEventElapsedTime cuLaunchHostFunc
         cuMemHostAlloc cuMemFreeHost cuMemHostGetDevicePointer cuMemHostRegister cuMemHostUnregister
         cuMemAllocManaged cuMemFree
@@ -100,6 +103,9 @@ entry_points! {
         cuPointerGetAttribute from 4000 before 99_990;
         cuStreamGetCtx from 9020 before 12_050;
         cuStreamGetPriority from 5050 before 99_990;
+        cuStreamBeginCapture from 10_010 before 99_990;
+        cuStreamEndCapture from 10_000 before 99_990;
+        cuStreamIsCapturing from 10_000 before 99_990;
     }
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes cuda_13_5.txt: what NVIDIA's headers say about the names that src/ffi and src/attribute.rs use.
+"""Writes cuda_13_5.txt: what NVIDIA's headers say about the names that src and the main crate's src/attribute.rs use.
 
     python3 tests/abi/extract.py                 # downloads the headers (PyPI, 5 MB) with pip
     python3 tests/abi/extract.py path/to/include # takes cuda.h and cudaTypedefs.h from there
@@ -74,8 +74,8 @@ def download(scratch):
 def fixture(include, scratch):
     cuda = (include / "cuda.h").read_text()
     typedefs = (include / "cudaTypedefs.h").read_text()
-    symbols = sorted(re.findall(r"^    (cu\w+) +\d+ ", (CRATE / "src/ffi/symbols.rs").read_text(), re.M))
-    types_rs = (CRATE / "src/ffi/types.rs").read_text()
+    symbols = sorted(re.findall(r"^    (cu\w+) +\d+ ", (CRATE / "src/symbols.rs").read_text(), re.M))
+    types_rs = (CRATE / "src/types.rs").read_text()
     types = sorted(set(re.findall(r"^pub (?:type|struct) (CU\w+)|^    (CU\w+);", types_rs, re.M)))
     types = sorted({a or b for a, b in types} - set(STRUCTS))
     constants = re.findall(r"^pub const (CU_\w+)", types_rs, re.M)
