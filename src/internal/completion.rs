@@ -256,5 +256,5 @@ fn free(context: &ContextHandle, memory: Orphan) {
     // SAFETY: owned, and the copy has stopped (C6).
     context.tear_down(|driver| unsafe { calls::mem_free_host(driver, host) });
     // SAFETY: as above; the stream is the context's own, which outlives this.
-    context.tear_down(|_| unsafe { context.free(device, bytes, free_on) });
+    context.free_quietly(|| unsafe { context.free(device, bytes, free_on) });
 }

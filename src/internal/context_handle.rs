@@ -115,6 +115,28 @@ impl ContextHandle {
         }
     }
 
+    /// The error of a call that named an object of this context. When the driver says that the context
+    /// is gone, and it is, that is the error.
+    #[inline]
+    pub(crate) fn explained(&self, error: Error) -> Error {
+        match &error {
+            Error::Driver(source)
+                if matches!(
+                    source.code(),
+                    CUresult::CONTEXT_IS_DESTROYED
+                        | CUresult::INVALID_CONTEXT
+                        | CUresult::INVALID_HANDLE
+                ) =>
+            {
+                match self.is_lost() {
+                    true => self.lost(),
+                    false => error,
+                }
+            }
+            _ => error,
+        }
+    }
+
     /// Runs a driver call that destroys something, from a `Drop`: not after a fault (claim C10) and not when the context took the
     /// object with it; an error goes to the log (claim C4).
     pub(crate) fn tear_down(&self, destroy: impl FnOnce(Api) -> Result<()>) {
@@ -122,6 +144,16 @@ impl ContextHandle {
             return;
         }
         if let Err(error) = self.not_lost().and_then(|()| destroy(self.api())) {
+            self.api().log_teardown(self.ordinal(), error);
+        }
+    }
+
+    /// [`tear_down`](Self::tear_down) for memory of the pool, which a context does not take with it.
+    pub(crate) fn free_quietly(&self, free: impl FnOnce() -> Result<()>) {
+        if self.api().unpoisoned().is_err() {
+            return;
+        }
+        if let Err(error) = free() {
             self.api().log_teardown(self.ordinal(), error);
         }
     }

@@ -25,7 +25,7 @@ pub(crate) fn bind<R>(context: &ContextHandle, call: impl FnOnce() -> Result<R>)
     let driver = context.api();
     driver.unpoisoned()?;
     if calls::ctx_get_current(driver)? == context.raw() {
-        call()
+        call().map_err(|error| context.explained(error))
     } else {
         bind_other(context, call)
     }
@@ -33,37 +33,61 @@ pub(crate) fn bind<R>(context: &ContextHandle, call: impl FnOnce() -> Result<R>)
 
 #[cold]
 fn bind_other<R>(context: &ContextHandle, call: impl FnOnce() -> Result<R>) -> Result<R> {
-    let pushed = Pushed::new(context)?;
-    let result = call();
+    // SAFETY: the state holds a retain (C1).
+    let pushed = unsafe { Pushed::new(context.device(), context.raw()) }?;
+    let result = call().map_err(|error| context.explained(error));
     drop(pushed);
     result
 }
 
-/// One entry that this module put on the stack; dropping it takes it off.
-struct Pushed<'a> {
-    context: &'a ContextHandle,
+/// Runs `call` in the device's primary context as it is now, which another one may have been before:
+/// retained for the call (`cuDevicePrimaryCtxRetain`, `cuDevicePrimaryCtxRelease`).
+#[cold]
+pub(crate) fn within_primary<R>(device: Device, call: impl FnOnce() -> Result<R>) -> Result<R> {
+    let api = device.api();
+    let raw = calls::primary_ctx_retain(api, device.as_raw())?;
+    // SAFETY: retained, until below.
+    let pushed = unsafe { Pushed::new(device, raw) };
+    let result = pushed.and_then(|pushed| {
+        let result = call();
+        drop(pushed);
+        result
+    });
+    // SAFETY: the retain is from above, and nothing was made in the context.
+    if let Err(error) = unsafe { calls::primary_ctx_release(api, device.as_raw()) } {
+        api.log_teardown(device.ordinal(), error);
+    }
+    result
 }
 
-impl<'a> Pushed<'a> {
-    fn new(context: &'a ContextHandle) -> Result<Self> {
-        // SAFETY: the state holds a retain (C1).
-        unsafe { calls::ctx_push_current(context.api(), context.raw()) }?;
-        Ok(Self { context })
+/// One entry that this module put on the stack; dropping it takes it off.
+struct Pushed {
+    device: Device,
+    raw: CUcontext,
+}
+
+impl Pushed {
+    /// # Safety
+    /// `raw` is a context of the device that stays retained while this lives.
+    unsafe fn new(device: Device, raw: CUcontext) -> Result<Self> {
+        // SAFETY: retained (the caller's promise).
+        unsafe { calls::ctx_push_current(device.api(), raw) }?;
+        Ok(Self { device, raw })
     }
 }
 
-impl Drop for Pushed<'_> {
+impl Drop for Pushed {
     fn drop(&mut self) {
-        let problem = match pop(self.context.device()) {
-            Ok(popped) if popped == self.context.raw() => return,
+        let problem = match pop(self.device) {
+            Ok(popped) if popped == self.raw => return,
             Ok(_) => Error::ContextStack {
                 problem: "another entry was on top than the one pushed",
             },
             Err(error) => error,
         };
-        self.context
+        self.device
             .api()
-            .log_teardown(self.context.ordinal(), problem);
+            .log_teardown(self.device.ordinal(), problem);
     }
 }
 
@@ -127,14 +151,16 @@ fn take_apart(device: Device) -> Result<Vec<CUcontext>> {
             Err(error) => break error,
         }
     };
-    put_together(device, &entries)?;
+    // Other code may have ended a context meanwhile: a dead entry must not be pushed (measured: that
+    // corrupts the heap now and then).
+    put_together(device, &alive(device, entries))?;
     Err(failure)
 }
 
 /// Pushes `entries`, whose first is to be the top.
 fn put_together(device: Device, entries: &[CUcontext]) -> Result<()> {
     for &context in entries.iter().rev() {
-        // SAFETY: the handle came off this thread's stack, and its context was alive (`alive`), or nothing has happened since.
+        // SAFETY: the handle came off this thread's stack, and its context was alive (`alive`).
         persist(device, |driver| unsafe {
             calls::ctx_push_current(driver, context)
         })?;

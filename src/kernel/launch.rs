@@ -260,13 +260,14 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
             return Ok(());
         };
         let (driver, stream) = (self.state().api(), self.stream().as_raw());
-        arguments.with_pointers(Token, &config, |pointers| {
+        let launched = arguments.with_pointers(Token, &config, |pointers| {
             config.with_raw(grid, stream, |raw| {
                 // SAFETY: function and stream are of one context (equal brands, C2) and live for `'scope`; `with_raw` counts the
                 // attributes; `Args` passes a pointer to a value for each parameter of `P`; what the kernel touches is the caller's
                 // promise, and stays lent until the wait (C5, C6).
                 unsafe { calls::launch_kernel(driver, raw, kernel.as_raw(), pointers) }
             })
-        })
+        });
+        self.explained(launched)
     }
 }

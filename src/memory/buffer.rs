@@ -276,9 +276,7 @@ impl<'ctx, T> Buffer<'ctx, T> {
         let closed = match self.address {
             0 => Ok(()),
             // SAFETY: owned, and at rest or ordered on `free_on` (C6).
-            address => state
-                .not_lost()
-                .and_then(|()| unsafe { state.free(address, self.size_bytes(), self.free_on) }),
+            address => unsafe { state.free(address, self.size_bytes(), self.free_on) },
         };
         match closed {
             Ok(()) => {
@@ -320,7 +318,7 @@ impl<T> Drop for Buffer<'_, T> {
         if self.address != 0 {
             let state = self.context.state();
             // SAFETY: owned, and at rest or ordered on `free_on` (C6).
-            state.tear_down(|_| unsafe {
+            state.free_quietly(|| unsafe {
                 state.free(self.address, self.size_bytes(), self.free_on)
             });
         }

@@ -22,7 +22,9 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
         if bytes > 0 {
             let (driver, stream) = (self.state().api(), self.stream().as_raw());
             // SAFETY: `bytes` were allocated in the order of this stream, and are freed in it (C6).
-            unsafe { calls::memset_d8_async(driver, buffer.as_raw(), 0, bytes, stream) }?;
+            self.explained(unsafe {
+                calls::memset_d8_async(driver, buffer.as_raw(), 0, bytes, stream)
+            })?;
         }
         Ok(OnStream::new(buffer, self.brand()))
     }
@@ -121,14 +123,14 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
             return Ok(());
         };
         // SAFETY: the elements are in this stream's order (C6) and on its device (equal brands, C2).
-        unsafe {
+        self.explained(unsafe {
             pattern.fill(
                 self.state().api(),
                 to.as_raw(),
                 to.len(),
                 self.stream().as_raw(),
             )
-        }
+        })
     }
 
     /// Allocates `len` elements in the order of this stream, with whatever was there before as their content

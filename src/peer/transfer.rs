@@ -255,6 +255,11 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
             // SAFETY: both sides have `bytes` in the contexts named (equal brands, C2, C8). The source is in the order of `from`, where the
             // copy runs; the destination in that of `to`, which the copy waited for and which waits for the copy next (C6).
             unsafe { calls::memcpy_peer_async(self.from.api(), destination, source, bytes, stream) }
+                .map_err(|error| {
+                    self.from
+                        .state()
+                        .explained(self.to.state().explained(error))
+                })
         })
     }
 

@@ -87,6 +87,7 @@ impl<'ctx> Event<'ctx> {
         let state = self.recorded()?;
         // SAFETY: the event is live, and so is its context, as was just asked.
         unsafe { calls::event_is_complete(state.api(), self.raw) }
+            .map_err(|error| state.explained(error))
     }
 
     /// Keeps the calling thread until the work before the last record is done (`cuEventSynchronize`).
@@ -113,6 +114,7 @@ impl<'ctx> Event<'ctx> {
         let state = self.recorded()?;
         // SAFETY: the event is live, and so is its context, as was just asked.
         unsafe { calls::event_synchronize(state.api(), self.raw) }
+            .map_err(|error| state.explained(error))
     }
 
     /// Destroys the event and says whether that worked; after an error the event is handed back (`cuEventDestroy`).
@@ -256,7 +258,7 @@ impl<'scope, 'ctx> ScopedStream<'_, 'scope, 'ctx> {
     pub fn record(self, event: &Event<'ctx>) -> Result<()> {
         let (driver, stream) = (self.context().api(), self.stream().as_raw());
         // SAFETY: both are live and of one context (equal brands, C2).
-        unsafe { calls::event_record(driver, event.raw, stream) }?;
+        self.explained(unsafe { calls::event_record(driver, event.raw, stream) })?;
         event.is_recorded.store(true, Ordering::Release);
         Ok(())
     }
@@ -284,6 +286,6 @@ impl<'scope, 'ctx> ScopedStream<'_, 'scope, 'ctx> {
         }
         // SAFETY: both are live handles of this driver. A wait may cross contexts (C2); the event's own lives for `'scope`, which ends after the wait is over
         // (C5). The event itself may be destroyed before that (measured).
-        unsafe { calls::stream_wait_event(driver, stream, event.raw) }
+        self.explained(unsafe { calls::stream_wait_event(driver, stream, event.raw) })
     }
 }

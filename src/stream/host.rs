@@ -37,6 +37,6 @@ impl ScopedStream<'_, '_, '_> {
     pub fn host(self, f: impl FnOnce() + Send + 'static) -> Result<()> {
         let (device, stream) = (self.context().device(), self.stream().as_raw());
         // SAFETY: the stream is live for `'scope`.
-        unsafe { enqueue(device, stream, self.owner(), Box::new(f)) }
+        self.explained(unsafe { enqueue(device, stream, self.owner(), Box::new(f)) })
     }
 }

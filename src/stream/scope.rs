@@ -224,6 +224,11 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     }
 
     #[inline]
+    pub(crate) fn explained<R>(self, result: Result<R>) -> Result<R> {
+        result.map_err(|error| self.state().explained(error))
+    }
+
+    #[inline]
     pub(crate) fn state(self) -> &'ctx ContextState {
         self.stream.context().state()
     }
@@ -233,9 +238,9 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     pub(crate) fn wait_for<'other>(self, other: ScopedStream<'_, 'scope, 'other>) -> Result<()> {
         let (event, driver) = (other.stream.handed_over(), self.state().api());
         // SAFETY: the event was made with its stream, in one context, and both live for `'scope` (C2).
-        unsafe { calls::event_record(driver, event, other.stream.as_raw()) }?;
+        other.explained(unsafe { calls::event_record(driver, event, other.stream.as_raw()) })?;
         // SAFETY: both live for `'scope`; a wait may cross contexts (C2).
-        unsafe { calls::stream_wait_event(driver, self.stream.as_raw(), event) }
+        self.explained(unsafe { calls::stream_wait_event(driver, self.stream.as_raw(), event) })
     }
 }
 

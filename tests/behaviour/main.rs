@@ -26,6 +26,7 @@ mod pinned;
 mod pitched;
 mod pitched_scoped;
 mod registered;
+mod reset;
 mod safe_kernel;
 mod scoped_memory;
 mod stream;

@@ -31,7 +31,9 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
         if !bytes.is_empty() {
             let (driver, len) = (self.context().api(), bytes.size_bytes());
             // SAFETY: the bytes were allocated in the order of this stream, and are freed in it (C6).
-            unsafe { calls::memset_d8_async(driver, bytes.as_raw(), 0, len, stream) }?;
+            self.explained(unsafe {
+                calls::memset_d8_async(driver, bytes.as_raw(), 0, len, stream)
+            })?;
         }
         Ok(OnStream::new(memory, self.brand()))
     }
