@@ -1,6 +1,7 @@
 #![doc = include_str!("lib.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+pub mod abort;
 mod attribute;
 mod context;
 mod device;

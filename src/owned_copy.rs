@@ -271,8 +271,10 @@ impl<'ctx, T> OwnedCopy<'ctx, T> {
     fn park(&self, completion: Completion, (host, device): Sides<'ctx, T>) {
         let bytes = device.size_bytes();
         let (address, free_on) = device.into_raw();
+        let (host, visible) = host.into_raw();
         let memory = Orphan {
-            host: host.into_raw().cast(),
+            host: host.cast(),
+            visible,
             device: address,
             bytes,
             free_on,

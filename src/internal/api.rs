@@ -178,11 +178,23 @@ impl Api {
     pub(crate) fn failed(self, code: CUresult, call: &'static str) -> Error {
         let error = self.describe(code, call);
         if code.is_sticky() {
-            self.state.facts.first_fault.get_or_init(|| error);
-            self.state.facts.is_poisoned.store(true, Ordering::Release);
-            self.state.facts.sleepers.wake();
+            self.poison(code, call);
         }
         Error::Driver(error)
+    }
+
+    /// Never calls the driver again, after an answer that leaves the work of a device unknown.
+    #[cold]
+    pub(crate) fn poison(self, code: CUresult, call: &'static str) -> Error {
+        let error = self.describe(code, call);
+        let facts = self.state.facts;
+        let first = *facts.first_fault.get_or_init(|| error);
+        facts.is_poisoned.store(true, Ordering::Release);
+        facts.sleepers.wake();
+        match first == error {
+            true => Error::Driver(error),
+            false => Error::Poisoned { first },
+        }
     }
 
     pub(crate) fn in_flight(self) -> &'static InFlightCounts {

@@ -3,11 +3,12 @@
 use crate::error::Result;
 use crate::ffi::CUstream;
 use crate::internal::context_handle::ContextHandle;
-use crate::internal::wait::settle;
+use crate::internal::wait::{HostUse, InUse, settle};
 
 /// [`settle`](crate::internal::wait::settle) for an operation on the service stream that is complete when it returns.
 pub(crate) fn complete(
     context: &ContextHandle,
+    host: HostUse<'_>,
     enqueue: impl FnOnce(CUstream) -> Result<()>,
 ) -> Result<()> {
     context.not_lost()?;
@@ -16,6 +17,13 @@ pub(crate) fn complete(
     settle(
         None,
         || enqueue(service),
-        || [(context, service, in_flight)],
+        || {
+            [InUse {
+                context,
+                stream: service,
+                in_flight,
+                host,
+            }]
+        },
     )
 }

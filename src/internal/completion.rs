@@ -9,6 +9,7 @@ use crate::internal::context_handle::ContextHandle;
 use crate::internal::current;
 use crate::internal::host_function::{self, Owner};
 use crate::internal::in_flight::InFlight;
+use crate::internal::loans::DeviceVisible;
 use crate::internal::wait::{Failed, may_only_be_of, proves_stopped, wait_event, work_failed};
 use crate::internal::wake::Sleeper;
 use std::ffi::c_void;
@@ -62,6 +63,7 @@ struct Parked {
 /// Both sides of a copy, without the buffers that owned them.
 pub(crate) struct Orphan {
     pub(crate) host: *mut c_void,
+    pub(crate) visible: Option<DeviceVisible>,
     pub(crate) device: CUdeviceptr,
     /// The size of `device` in bytes.
     pub(crate) bytes: usize,
@@ -249,6 +251,7 @@ fn log(context: &ContextHandle, error: Error) {
 fn free(context: &ContextHandle, memory: Orphan) {
     let Orphan {
         host,
+        visible,
         device,
         bytes,
         free_on,
@@ -257,4 +260,5 @@ fn free(context: &ContextHandle, memory: Orphan) {
     context.tear_down(|driver| unsafe { calls::mem_free_host(driver, host) });
     // SAFETY: as above; the stream is the context's own, which outlives this.
     context.free_quietly(|| unsafe { context.free(device, bytes, free_on) });
+    drop(visible);
 }

@@ -12,6 +12,7 @@ pub(crate) mod current;
 pub(crate) mod host_function;
 pub(crate) mod in_flight;
 pub(crate) mod inside;
+pub(crate) mod loans;
 pub(crate) mod pool;
 mod result_text;
 pub(crate) mod wait;

@@ -6,50 +6,54 @@
 
 #![allow(unsafe_code)] // synchronises streams
 
+use crate::abort::{UnprovenWait, never_return};
 use crate::error::{Error, Result};
 use crate::ffi::{CUevent, CUresult, CUstream};
 use crate::internal::calls;
 use crate::internal::context_handle::ContextHandle;
 use crate::internal::host_function::Owner;
 use crate::internal::in_flight::InFlight;
-use std::io::Write;
+use crate::internal::loans::{self, LoanScope};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
-use std::{io, mem, process, thread};
+use std::{mem, process, thread};
 
-/// Waits until `stream`, a live stream of the context, has finished its work or was stopped (`cuStreamSynchronize`).
+/// Waits until `stream`, a live stream of the context, has finished its work or was stopped
+/// (`cuStreamSynchronize`).
 ///
-/// Returns only when no work of the stream is running any more. An error is that of the work, or says that it was lost.
-pub(crate) fn wait(context: &ContextHandle, stream: CUstream) -> Result<()> {
-    context.not_lost()?;
-    let driver = context.api();
+/// Returns only when no work of the stream is running any more, or none that touches memory which
+/// anybody can still reach. An error is that of the work, or says that it was lost.
+pub(crate) fn wait(
+    context: &ContextHandle,
+    stream: CUstream,
+    lends_host_memory: impl FnOnce() -> bool,
+) -> Result<(), Failed> {
+    context.not_lost().map_err(Failed::Stopped)?;
+    let api = context.api();
     // SAFETY: `stream` is live (the callers' promise) and so is its context, as was just asked.
-    let Err(code) = (unsafe { calls::stream_synchronize(driver, stream) }) else {
+    let Err(code) = (unsafe { calls::stream_synchronize(api, stream) }) else {
         return Ok(());
     };
     // SAFETY: as above.
-    let ask = || unsafe { calls::stream_query(driver, stream) };
+    let ask = || unsafe { calls::stream_query(api, stream) };
     if let Err(answer) = has_stopped(context, code, ask) {
-        let why = match answer.is_sticky() {
-            true => {
-                "; it is a fault, and of another device, maybe, since those have work in flight too"
-            }
-            false => "",
-        };
-        let _ = writeln!(
-            io::stderr(),
-            "scoped-cuda: waiting for a stream of device {} failed ({}, then {}) and does not prove that its work has stopped{why}; \
-             memory lent to it cannot be given back: aborting",
-            context.ordinal(),
-            code.0,
-            answer.0
-        );
-        process::abort();
+        if lends_host_memory() {
+            never_return(&UnprovenWait {
+                ordinal: context.ordinal(),
+                code: code.0,
+                answer: answer.0,
+                may_be_of_another_device: answer.is_sticky(),
+            });
+        }
+        // Memory of the device alone: what the work still does to it, nobody sees, because from now
+        // on the driver is never called again (C10).
+        return Err(Failed::Unproven(api.poison(code, "cuStreamSynchronize")));
     }
-    Err(work_failed(context, code, "cuStreamSynchronize"))
+    let error = work_failed(context, code, "cuStreamSynchronize");
+    Err(Failed::Stopped(error))
 }
 
-/// Why a wait for memory that is owned, and not lent, failed. Such memory can be leaked, so the process goes on.
+/// Why a wait failed.
 pub(crate) enum Failed {
     /// The work has stopped.
     Stopped(Error),
@@ -74,6 +78,14 @@ pub(crate) fn wait_event(context: &ContextHandle, event: CUevent) -> Result<(), 
         Ok(()) => Failed::Stopped(error),
         Err(_) => Failed::Unproven(error),
     })
+}
+
+impl From<Failed> for Error {
+    fn from(failed: Failed) -> Self {
+        match failed {
+            Failed::Stopped(error) | Failed::Unproven(error) => error,
+        }
+    }
 }
 
 /// [`wait`] for memory that is owned: tells when nothing is proved, and does not abort. Only whether the work has stopped is told.
@@ -158,17 +170,41 @@ pub(crate) fn may_only_be_of(context: &ContextHandle) -> bool {
     context.api().in_flight().is_alone(context.ordinal())
 }
 
+/// A stream that work was enqueued on, to be waited for.
+pub(crate) struct InUse<'a> {
+    pub(crate) context: &'a ContextHandle,
+    pub(crate) stream: CUstream,
+    /// That the device has work in flight was counted since before.
+    pub(crate) in_flight: InFlight,
+    pub(crate) host: HostUse<'a>,
+}
+
+/// Whether host memory is lent to a stream.
+pub(crate) enum HostUse<'a> {
+    /// As its loans say.
+    Loans(LoanScope<'a>),
+    /// It is.
+    Lent,
+    /// It is not: the operation touches memory of the device alone.
+    None,
+}
+
+impl HostUse<'_> {
+    fn is_lent(&self) -> bool {
+        match self {
+            Self::Loans(loans) => loans.is_lent(),
+            Self::Lent => true,
+            Self::None => loans::is_visible(),
+        }
+    }
+}
+
 /// Runs `work`, which may enqueue operations that borrow memory on `streams`, then waits for those, on return and on panic alike. Each comes
 /// with the proof that it was counted since before; a stream that has done its work counts no longer, and so leaves the next one alone.
 ///
 /// The wait comes first and the report afterwards. Of several errors the earliest is reported: that of `work`, then that of a host
 /// function that `owner` enqueued, then those of the waits. The others are kept in the log of teardown errors.
-pub(crate) fn settle<
-    'a,
-    R,
-    E: From<Error>,
-    S: IntoIterator<Item = (&'a ContextHandle, CUstream, InFlight)>,
->(
+pub(crate) fn settle<'a, R, E: From<Error>, S: IntoIterator<Item = InUse<'a>>>(
     owner: Option<Owner>,
     work: impl FnOnce() -> Result<R, E>,
     streams: impl FnOnce() -> S,
@@ -176,10 +212,21 @@ pub(crate) fn settle<
     let outcome = catch_unwind(AssertUnwindSafe(work));
     let armed = AbortOnDrop;
     let (mut failed, mut counted) = (Vec::new(), Vec::new());
-    for (context, stream, in_flight) in streams() {
-        if let Err(error) = wait(context, stream) {
-            failed.push((context.device(), error));
-            counted.push(in_flight);
+    for used in streams() {
+        let InUse {
+            context, stream, ..
+        } = used;
+        match wait(context, stream, || used.host.is_lent()) {
+            Ok(()) => {}
+            Err(Failed::Stopped(error)) => {
+                failed.push((context.device(), error));
+                counted.push(used.in_flight);
+            }
+            Err(Failed::Unproven(error)) => {
+                failed.push((context.device(), error));
+                // The device may be at work still, for ever as far as this process knows.
+                mem::forget(used.in_flight);
+            }
         }
     }
     mem::forget(armed);

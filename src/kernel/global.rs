@@ -202,6 +202,9 @@ impl<T: Element> Global<'_, T> {
     ///
     /// # Errors
     /// What the driver returns.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the device.
     pub fn to_vec(&self) -> Result<Vec<T>> {
         self.as_slice().to_vec()
     }
@@ -210,6 +213,9 @@ impl<T: Element> Global<'_, T> {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`] or what the driver returns.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the device.
     pub fn read(&self, host: &mut [T]) -> Result<()> {
         self.as_slice().read(host)
     }
@@ -218,6 +224,9 @@ impl<T: Element> Global<'_, T> {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`] or what the driver returns.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the device.
     pub fn write(&mut self, host: &[T]) -> Result<()> {
         self.as_mut_slice().write(host)
     }

@@ -9,6 +9,7 @@ use crate::context::Context;
 use crate::error::{CloseError, Result};
 use crate::ffi::{CUdeviceptr, CUstream};
 use crate::internal::at_rest::complete;
+use crate::internal::wait::HostUse;
 use crate::memory::all;
 use crate::stream::ScopedStream;
 use bytemuck::Pod;
@@ -71,6 +72,9 @@ impl<'ctx, T: Pod> Buffer<'ctx, T> {
     ///
     /// # Errors
     /// What the driver returns.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the device.
     pub fn to_vec(&self) -> Result<Vec<T>> {
         let mut host = all(T::zeroed(), self.len);
         self.read(&mut host)?;
@@ -81,6 +85,9 @@ impl<'ctx, T: Pod> Buffer<'ctx, T> {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the device.
     pub fn read(&self, host: &mut [T]) -> Result<()> {
         self.as_slice().read(host)
     }
@@ -89,6 +96,9 @@ impl<'ctx, T: Pod> Buffer<'ctx, T> {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the device.
     pub fn write(&mut self, host: &[T]) -> Result<()> {
         self.as_mut_slice().write(host)
     }
@@ -150,7 +160,7 @@ impl<'ctx, T: Pod> Buffer<'ctx, MaybeUninit<T>> {
     pub(crate) fn uninit(context: Context<'ctx>, len: usize) -> Result<Self> {
         let buffer = Self::allocate(context, len, context.state().service())?;
         // Allocation is an operation of the service stream; other streams may use the memory when it has happened.
-        complete(context.state(), |_| Ok(()))?;
+        complete(context.state(), HostUse::None, |_| Ok(()))?;
         Ok(buffer)
     }
 
@@ -378,6 +388,9 @@ impl<'ctx> Context<'ctx> {
     ///
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) or what the driver returns.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the device.
     pub fn upload<T: Element>(self, host: &[T]) -> Result<Buffer<'ctx, T>> {
         Buffer::upload(self, host)
     }

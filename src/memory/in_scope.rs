@@ -46,6 +46,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
             return Ok(());
         }
         let (state, from, stream) = (self.state(), source.as_ptr().cast(), self.stream().as_raw());
+        self.stream().loans().lend();
         // SAFETY: both sides have `bytes`; the host's stay borrowed for `'scope`, which ends after the wait (C5, C6); the device's are
         // in this stream's order, so whatever touches them next does so after this copy.
         current::bind(state, || unsafe {
@@ -77,6 +78,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
             destination.as_mut_ptr().cast(),
             self.stream().as_raw(),
         );
+        self.stream().loans().lend();
         // SAFETY: as in `write`; any bits are a valid `T` (`Pod`), and a source at rest is not written before the wait.
         current::bind(state, || unsafe {
             calls::memcpy_dtoh_async(state.api(), to, from, bytes, stream)

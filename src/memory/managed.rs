@@ -15,6 +15,8 @@ use crate::ffi::{
 use crate::internal::at_rest::complete;
 use crate::internal::calls;
 use crate::internal::current;
+use crate::internal::loans::DeviceVisible;
+use crate::internal::wait::HostUse;
 use crate::stream::ScopedStream;
 use std::fmt;
 use std::marker::PhantomData;
@@ -50,6 +52,8 @@ pub struct ManagedBuffer<'ctx, T> {
     /// For the device and, as the address of initialised elements that are aligned, for the host; 0 when they have no bytes.
     address: CUdeviceptr,
     len: usize,
+    /// The device may reach the memory without a copy.
+    visible: Option<DeviceVisible>,
     _elements: PhantomData<T>,
 }
 
@@ -116,6 +120,7 @@ impl<'ctx, T: Element> ManagedBuffer<'ctx, T> {
             context,
             address,
             len,
+            visible: (address != 0).then(DeviceVisible::new),
             _elements: PhantomData,
         };
         initialise(&mut buffer.device_view_mut())?;
@@ -230,7 +235,7 @@ impl<'ctx, T> ManagedBuffer<'ctx, T> {
         if bytes == 0 {
             return Ok(());
         }
-        complete(self.context.state(), |stream| {
+        complete(self.context.state(), HostUse::None, |stream| {
             prefetch(self.context, self.address, bytes, to, stream)
         })
     }
@@ -277,7 +282,7 @@ impl<'ctx, T> ManagedBuffer<'ctx, T> {
     ///
     /// # Errors
     /// [`CloseError`] with the buffer and what the driver returned.
-    pub fn close(self) -> Result<(), CloseError<Self>> {
+    pub fn close(mut self) -> Result<(), CloseError<Self>> {
         let state = self.context.state();
         let closed = match self.address {
             0 => Ok(()),
@@ -288,6 +293,7 @@ impl<'ctx, T> ManagedBuffer<'ctx, T> {
         };
         match closed {
             Ok(()) => {
+                drop(self.visible.take());
                 mem::forget(self);
                 Ok(())
             }

@@ -155,7 +155,7 @@ impl<'s, B> OnStream<'s, B> {
     /// owner at the end of the scope.
     ///
     /// # Aborts
-    /// When the wait fails in a way that does not prove the work has stopped.
+    /// [As described](crate::safety#where-the-process-ends), when host memory is lent to the stream.
     ///
     /// ```
     /// # use scoped_cuda::{Driver, sim::Simulation};
@@ -181,7 +181,9 @@ impl<'s, B> OnStream<'s, B> {
         // that stream wait for the one before; the handle, which every operation on the memory needs, is consumed here, and so are
         // its parts, since a part is divided off for good or borrows the handle. A copy from another context that wrote it
         // (`Transfer::enqueue`) made that stream wait for it. So when that stream has come to its end the memory is at rest (C5, C6).
-        wait(state, from.stream().as_raw())?;
+        wait(state, from.stream().as_raw(), || {
+            from.stream().loans().is_lent()
+        })?;
         let mut memory = self.memory;
         memory.freed_on(state.service(), sealed::Token);
         Ok(memory)

@@ -8,6 +8,7 @@ use crate::error::{CloseError, Error, Result};
 use crate::ffi::{CU_MEMHOSTALLOC_DEVICEMAP, CU_MEMHOSTALLOC_PORTABLE, CUdeviceptr, CUresult};
 use crate::internal::calls;
 use crate::internal::current;
+use crate::internal::loans::DeviceVisible;
 use crate::stream::ScopedStream;
 use std::any::type_name;
 use std::ffi::c_uint;
@@ -62,6 +63,8 @@ pub struct PinnedBuffer<'ctx, T> {
     len: usize,
     /// Where the device sees the elements; 0 when they have no bytes, or are not mapped.
     device_address: CUdeviceptr,
+    /// While the device may reach the memory without a copy.
+    visible: Option<DeviceVisible>,
     _elements: PhantomData<T>,
 }
 
@@ -121,6 +124,7 @@ impl<'ctx, T: Element> PinnedBuffer<'ctx, T> {
             first,
             len,
             device_address: 0,
+            visible: None,
             _elements: PhantomData,
         };
         if bytes > 0 && flags & CU_MEMHOSTALLOC_DEVICEMAP != 0 {
@@ -129,6 +133,7 @@ impl<'ctx, T: Element> PinnedBuffer<'ctx, T> {
             buffer.device_address = current::bind(state, || unsafe {
                 calls::mem_host_get_device_pointer(state.api(), memory)
             })?;
+            buffer.visible = Some(DeviceVisible::new());
         }
         Ok(buffer)
     }
@@ -177,17 +182,17 @@ impl<'ctx, T> PinnedBuffer<'ctx, T> {
     }
 
     /// The memory, which whoever has its address frees. There are bytes in it.
-    pub(crate) fn into_raw(self) -> *mut T {
-        let first = self.first.as_ptr();
+    pub(crate) fn into_raw(mut self) -> (*mut T, Option<DeviceVisible>) {
+        let raw = (self.first.as_ptr(), self.visible.take());
         mem::forget(self);
-        first
+        raw
     }
 
     /// Gives the memory back and says whether that worked; after an error the buffer is handed back (`cuMemFreeHost`).
     ///
     /// # Errors
     /// [`CloseError`] with the buffer and what the driver returned.
-    pub fn close(self) -> Result<(), CloseError<Self>> {
+    pub fn close(mut self) -> Result<(), CloseError<Self>> {
         let state = self.context.state();
         let closed = match self.size_bytes() {
             0 => Ok(()),
@@ -198,6 +203,7 @@ impl<'ctx, T> PinnedBuffer<'ctx, T> {
         };
         match closed {
             Ok(()) => {
+                drop(self.visible.take());
                 mem::forget(self);
                 Ok(())
             }

@@ -11,6 +11,7 @@ use crate::ffi::CUdeviceptr;
 use crate::internal::at_rest::complete;
 use crate::internal::calls;
 use crate::internal::current;
+use crate::internal::wait::HostUse;
 use crate::memory::all;
 use crate::stream::ScopedStream;
 use bytemuck::Pod;
@@ -119,6 +120,9 @@ impl<T: Pod> Slice<'_, '_, T> {
     ///
     /// # Errors
     /// What the driver returns.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the device.
     pub fn to_vec(self) -> Result<Vec<T>> {
         let mut host = all(T::zeroed(), self.len);
         self.read(&mut host)?;
@@ -129,6 +133,9 @@ impl<T: Pod> Slice<'_, '_, T> {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the device.
     pub fn read(self, host: &mut [T]) -> Result<()> {
         same_len(self.len, host.len())?;
         let bytes = size_of_val(host);
@@ -136,7 +143,7 @@ impl<T: Pod> Slice<'_, '_, T> {
             return Ok(());
         }
         let (state, to) = (self.context.state(), host.as_mut_ptr().cast());
-        complete(state, |stream| {
+        complete(state, HostUse::Lent, |stream| {
             // SAFETY: both sides have `bytes`, any bits are a valid `T` (`Pod`), and both are borrowed until `complete` returns,
             // which is after the wait (C5, C6).
             current::bind(state, || unsafe {
@@ -235,6 +242,9 @@ impl<'ctx, T: Pod> SliceMut<'_, 'ctx, T> {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the device.
     pub fn write(&mut self, host: &[T]) -> Result<()> {
         same_len(host.len(), self.len)?;
         let bytes = size_of_val(host);
@@ -242,7 +252,7 @@ impl<'ctx, T: Pod> SliceMut<'_, 'ctx, T> {
             return Ok(());
         }
         let (state, from) = (self.context.state(), host.as_ptr().cast());
-        complete(state, |stream| {
+        complete(state, HostUse::Lent, |stream| {
             // SAFETY: both sides have `bytes` and are borrowed until `complete` returns, which is after the wait (C5, C6).
             current::bind(state, || unsafe {
                 calls::memcpy_htod_async(state.api(), self.address, from, bytes, stream)
@@ -261,7 +271,7 @@ impl<'ctx, T: Pod> SliceMut<'_, 'ctx, T> {
         if bytes == 0 {
             return Ok(());
         }
-        complete(state, |stream| {
+        complete(state, HostUse::None, |stream| {
             // SAFETY: both sides have `bytes` on this device (equal brands, C2), do not overlap (`self` is a mutable borrow), and
             // are borrowed until `complete` returns, which is after the wait (C5, C6).
             current::bind(state, || unsafe {
@@ -280,7 +290,7 @@ impl<'ctx, T: Pod> SliceMut<'_, 'ctx, T> {
         if bytes == 0 {
             return Ok(());
         }
-        complete(state, |stream| {
+        complete(state, HostUse::None, |stream| {
             // SAFETY: `bytes` are allocated here and borrowed until `complete` returns, which is after the wait (C5, C6).
             unsafe { calls::memset_d8_async(state.api(), self.address, 0, bytes, stream) }
         })
@@ -293,7 +303,7 @@ impl<'ctx, T: Pod> SliceMut<'_, 'ctx, T> {
         };
         let state = self.context.state();
         if self.len > 0 {
-            complete(state, |stream| {
+            complete(state, HostUse::None, |stream| {
                 // SAFETY: the elements are allocated here and borrowed until `complete` returns, which is after the wait (C5, C6).
                 unsafe { pattern.fill(state.api(), self.address, self.len, stream) }
             })?;

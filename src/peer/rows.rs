@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::extent::Extent;
 use crate::ffi::CUcontext;
 use crate::internal::at_rest::complete;
+use crate::internal::wait::HostUse;
 use crate::memory::OnStream;
 use crate::memory::region::{self, End, Region};
 use crate::memory::{
@@ -48,7 +49,7 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
         let (state, [from, to]) = (self.from().state(), self.ends(from, to));
         // That the source's context is alive, `complete` asks.
         self.to().state().not_lost()?;
-        complete(state, |stream| {
+        complete(state, HostUse::None, |stream| {
             // SAFETY: both sides have the rows in the contexts named (equal brands, C2, C8), share no element (`destination` is a mutable
             // borrow), and are at rest and borrowed until `complete` returns, which is after the wait (C5, C6).
             unsafe { region::copy_between::<T>(state, to, from, stream) }

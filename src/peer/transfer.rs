@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::ffi::CUstream;
 use crate::internal::at_rest::complete;
 use crate::internal::calls::{self, PeerAddress};
+use crate::internal::wait::HostUse;
 use crate::internal::wait::wait;
 use crate::memory::{Memory, MemoryMut, OnStream, same_len};
 use crate::stream::ScopedStream;
@@ -198,7 +199,7 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
         );
         // That the source's context is alive, `complete` asks.
         self.to.state().not_lost()?;
-        complete(self.from.state(), |stream| {
+        complete(self.from.state(), HostUse::None, |stream| {
             // SAFETY: both sides have `bytes` in the contexts named (equal brands, C2, C8), at rest and borrowed until `complete`
             // returns, which is after the wait (C5, C6).
             unsafe { calls::memcpy_peer_async(self.from.api(), to, from, bytes, stream) }
@@ -275,7 +276,9 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
         let copied = copy(stream);
         // If the destination's stream cannot be made to wait, the host does: nothing may touch the memory before the copy is done.
         let ordered = to.wait_for(from).or_else(|error| {
-            wait(self.from.state(), stream)?;
+            wait(self.from.state(), stream, || {
+                from.stream().loans().is_lent()
+            })?;
             Err(error)
         });
         copied.and(ordered)

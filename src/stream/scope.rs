@@ -10,7 +10,8 @@ use crate::internal::context_handle::ContextHandle;
 use crate::internal::context_state::ContextState;
 use crate::internal::host_function::Owner;
 use crate::internal::in_flight::InFlight;
-use crate::internal::wait::settle;
+use crate::internal::loans::LoanScope;
+use crate::internal::wait::{HostUse, InUse, settle};
 use crate::stream::Stream;
 use generativity::{Id, make_guard};
 use std::fmt;
@@ -25,7 +26,8 @@ use std::sync::{Mutex, PoisonError};
 /// Those of `f`; if it has none, the first of the work itself.
 ///
 /// # Aborts
-/// When a wait fails in a way that does not prove the work has stopped.
+/// [As described](crate::safety#where-the-process-ends): when host memory is lent to a stream, and a
+/// wait for it fails in a way that does not prove that the work has stopped.
 ///
 /// ```
 /// # use scoped_cuda::{Driver, scope, sim::Simulation};
@@ -63,7 +65,12 @@ pub fn try_scope<'scope, R, E: From<Error>>(
         || {
             let mut used = scope.used.lock().unwrap_or_else(PoisonError::into_inner);
             let used = mem::take(&mut *used).into_iter();
-            used.map(|used| (used.context, used.stream, used.in_flight))
+            used.map(|used| InUse {
+                context: used.context,
+                stream: used.stream,
+                in_flight: used.in_flight,
+                host: HostUse::Loans(used.loans),
+            })
         },
     )
 }
@@ -81,6 +88,7 @@ struct Used<'scope> {
     context: &'scope ContextHandle,
     stream: CUstream,
     in_flight: InFlight,
+    loans: LoanScope<'scope>,
 }
 
 static_assertions::assert_impl_all!(Scope<'static>: Send, Sync, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
@@ -106,6 +114,7 @@ impl<'scope> Scope<'scope> {
                 context,
                 stream: raw,
                 in_flight: context.in_flight(),
+                loans: stream.loans().open(),
             });
         }
         drop(used);
@@ -168,13 +177,21 @@ impl<'ctx> Stream<'ctx> {
         self.context().state().not_lost()?;
         let owner = Owner::new();
         let in_flight = self.context().handle().in_flight();
+        let loans = self.loans().open();
         settle(
             Some(owner),
             || {
                 make_guard!(guard);
                 f(ScopedStream::new(self, guard.into(), owner))
             },
-            || [(self.context().handle(), self.as_raw(), in_flight)],
+            || {
+                [InUse {
+                    context: self.context().handle(),
+                    stream: self.as_raw(),
+                    in_flight,
+                    host: HostUse::Loans(loans),
+                }]
+            },
         )
     }
 }

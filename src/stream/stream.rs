@@ -7,6 +7,7 @@ use crate::error::{CloseError, Error, Result};
 use crate::ffi::{CU_EVENT_DISABLE_TIMING, CUevent, CUstream};
 use crate::internal::calls;
 use crate::internal::current;
+use crate::internal::loans::HostLoans;
 use std::fmt;
 use std::mem::ManuallyDrop;
 use std::ops::RangeInclusive;
@@ -26,6 +27,8 @@ pub struct Stream<'ctx> {
     /// Recorded on this stream whenever another one has to wait for it. One is enough: a wait refers to the record that was made
     /// before it, and recording anew does not disturb it.
     handed_over: CUevent,
+    /// Whether the scopes that use it have lent it host memory.
+    loans: HostLoans,
 }
 
 static_assertions::assert_impl_all!(Stream<'static>: Send, Sync, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
@@ -69,6 +72,7 @@ impl<'ctx> Stream<'ctx> {
                 raw,
                 name,
                 handed_over,
+                loans: HostLoans::new(),
             }),
             Err(error) => {
                 // SAFETY: just created, and known to nobody else.
@@ -137,6 +141,10 @@ impl<'ctx> Stream<'ctx> {
             }
             Err(error) => Err(CloseError::new(self, error)),
         }
+    }
+
+    pub(crate) fn loans(&self) -> &HostLoans {
+        &self.loans
     }
 
     pub(crate) fn handed_over(&self) -> CUevent {

@@ -9,4 +9,5 @@ mod fault_elsewhere;
 mod host_function_fault;
 mod image_fuzz;
 mod owned_copy_fault;
+mod redundant;
 mod two_drivers;

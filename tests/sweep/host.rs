@@ -87,7 +87,7 @@ fn closing_host_memory(ctx: Context<'_>) -> Result<()> {
         ..
     }) = managed.close()
     {
-        if ctx.driver().fault().is_none() {
+        if ctx.driver().first_fault().is_none() {
             assert_eq!(managed.as_slice()?, [1, 2]);
         }
         return Err(error);

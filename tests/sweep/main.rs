@@ -163,7 +163,7 @@ fn report_a_fault(name: &str, program: Program, call: u64) {
         call,
         |what, driver, outcome, failed| {
             let fault = driver
-                .fault()
+                .first_fault()
                 .unwrap_or_else(|| panic!("{what}: no fault is kept"));
             assert_eq!(
                 (fault.call(), fault.code()),

@@ -61,7 +61,7 @@ fn closing(ctx: Context<'_>) -> Result<()> {
         ..
     }) = buffer.close()
     {
-        if ctx.driver().fault().is_none() {
+        if ctx.driver().first_fault().is_none() {
             assert_eq!(buffer.to_vec()?, [1, 2]);
         }
         return Err(error);
@@ -73,7 +73,7 @@ fn closing(ctx: Context<'_>) -> Result<()> {
         ..
     }) = stream.close()
     {
-        if ctx.driver().fault().is_none() {
+        if ctx.driver().first_fault().is_none() {
             stream.scope(|_| Ok(()))?;
         }
         return Err(error);

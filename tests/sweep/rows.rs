@@ -35,7 +35,7 @@ fn rows_at_rest(ctx: Context<'_>) -> Result<()> {
         value: rows, error, ..
     }) = rows.close()
     {
-        if ctx.driver().fault().is_none() {
+        if ctx.driver().first_fault().is_none() {
             assert_eq!(rows.to_vec()?, [0; 6]);
         }
         return Err(error);

@@ -10,7 +10,9 @@
 //! - **Answers are measured ones.** Where the real driver silently creates an object on the wrong device, so does this
 //!   one. Where the real one crashes or is undefined, this one returns an error and keeps a sentence in
 //!   [`violations`](Machine::violations).
-//! - **A fault stops every device** here; of a real machine it stops the one that had it, and the others go on, unseen.
+//! - **A fault ends every call**, and stops the device that had it. Other devices go on with what they
+//!   were given, unseen, as those of a real machine do. (A fault that [`Machine::fail_call`] provokes
+//!   is of no device: it stops all.)
 //! - **Kernels are host functions**, registered under the name of a PTX entry with [`Machine::kernel`]. Of the PTX only
 //!   entry names, parameter lists and variables are read. The linker puts texts together, and what it makes is an ELF file with the texts in
 //!   it: machine code is not simulated, so that a real cubin is answered as one for other devices.

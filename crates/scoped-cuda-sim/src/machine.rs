@@ -89,6 +89,8 @@ pub(super) struct State {
     trace: Vec<&'static str>,
     failures: BTreeMap<u64, CUresult>,
     pub(super) fault: Option<CUresult>,
+    /// The device that had the fault; `None` when it is not known which, so that all have stopped.
+    pub(super) fault_of: Option<usize>,
     pub(super) violations: Vec<String>,
     pub(super) devices: Vec<Device>,
     pub(super) contexts: HashMap<Handle, Context>,
@@ -102,8 +104,6 @@ pub(super) struct State {
     pub(super) pools: HashMap<Handle, Pool>,
     pub(super) allocations: BTreeMap<u64, Arc<Allocation>>,
     pub(super) registered: Vec<Registered>,
-    /// Copies, fills and kernels that are running at this moment.
-    pub(super) running: usize,
     pub(super) paused: usize,
 }
 
@@ -147,6 +147,7 @@ impl Machine {
                 trace: Vec::new(),
                 failures: BTreeMap::new(),
                 fault: None,
+                fault_of: None,
                 violations: Vec::new(),
                 devices: Vec::new(),
                 contexts: HashMap::new(),
@@ -159,7 +160,6 @@ impl Machine {
                 pools: HashMap::new(),
                 allocations: BTreeMap::new(),
                 registered: Vec::new(),
-                running: 0,
                 paused: 0,
             };
             for device in 0..simulation.devices.min(DEVICES_MAX) as usize {
@@ -390,7 +390,7 @@ impl Machine {
             if !code.is_sticky() {
                 return Err(code);
             }
-            self.break_down(&mut state, code);
+            self.break_down(&mut state, code, None);
             return Err(self.stopped(state, code));
         }
         if !state.is_initialized && !WORK_BEFORE_INIT.contains(&call) {
@@ -408,16 +408,24 @@ impl Machine {
         }
     }
 
-    /// The machine gets a fault: pending work is dropped, host functions included.
-    pub(super) fn break_down(&self, state: &mut State, code: CUresult) {
-        state.fault.get_or_insert(code);
-        state.drop_pending(|_| true);
+    /// The machine gets a fault. What is pending on the device that had it is dropped, host functions
+    /// included; other devices go on, though no call tells any more.
+    pub(super) fn break_down(&self, state: &mut State, code: CUresult, device: Option<usize>) {
+        if state.fault.is_none() {
+            (state.fault, state.fault_of) = (Some(code), device);
+        }
+        let stops = |stream: &Stream| device.is_none_or(|device| stream.device == device);
+        state.drop_pending(stops);
+        for stream in state.streams.values() {
+            stream.wake.notify_all();
+        }
         self.announce();
     }
 
-    /// The code of a fault, once nothing touches memory any more: that is what such a code proves.
+    /// The code of a fault, once nothing of its device touches memory any more: that is what such a code
+    /// proves.
     pub(super) fn stopped(&self, mut state: MutexGuard<'_, State>, code: CUresult) -> CUresult {
-        while state.running > 0 {
+        while state.is_touching_memory(state.fault_of) {
             state = self.progress(state);
         }
         state.fault.unwrap_or(code)
@@ -425,6 +433,14 @@ impl Machine {
 }
 
 impl State {
+    /// Whether work of a device, or of any, touches memory at this moment.
+    fn is_touching_memory(&self, device: Option<usize>) -> bool {
+        let mut streams = self.streams.values();
+        streams.any(|stream| {
+            device.is_none_or(|device| stream.device == device) && stream.is_touching_memory()
+        })
+    }
+
     /// A handle that was never used before.
     pub(super) fn new_handle(&mut self, kind: Kind) -> Handle {
         self.serial = self.serial.wrapping_add(1);

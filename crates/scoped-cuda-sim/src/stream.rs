@@ -406,13 +406,14 @@ impl Machine {
         mut state: MutexGuard<'a, State>,
         handle: Handle,
     ) -> MutexGuard<'a, State> {
+        let has_fault = state.fault.is_some();
         let Some(stream) = state.streams.get_mut(&handle) else {
             return state;
         };
         let Some(Queued { sequence, work, .. }) = stream.queue.pop_front() else {
             return state;
         };
-        let context = stream.context;
+        let (context, device) = (stream.context, stream.device);
         let mut result = Ok(());
         match work {
             Work::Wait(_) => {}
@@ -421,18 +422,18 @@ impl Machine {
             }
             Work::Allocate(allocation) => allocation.begin(),
             Work::Free(allocation) => state.bury(&allocation),
+            // After a fault the driver calls no host function.
+            Work::Call { .. } if has_fault => {}
             work => {
                 let touches_memory = work.touches_memory();
                 stream.running = Some(Running {
                     sequence,
                     touches_memory,
                 });
-                state.running += usize::from(touches_memory);
                 drop(state);
                 result = work.run(self);
                 drop(work);
                 state = self.lock();
-                state.running -= usize::from(touches_memory);
             }
         }
         if let Some(stream) = state.streams.get_mut(&handle) {
@@ -443,7 +444,7 @@ impl Machine {
         let is_live = state.live(context).is_ok();
         if let Some(text) = result.err().filter(|_| is_live) {
             state.violation(text);
-            self.break_down(&mut state, CUresult::ILLEGAL_ADDRESS);
+            self.break_down(&mut state, CUresult::ILLEGAL_ADDRESS, Some(device));
         }
         self.announce();
         state

@@ -64,6 +64,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
             source.side(),
         );
         to.check_other_pitch(state, from)?;
+        self.stream().loans().lend();
         // SAFETY: both sides have the rows; the host's stay borrowed for `'scope`, which ends after the wait (C5, C6); the device's are in
         // this stream's order, so whatever touches them next does so after this copy.
         unsafe { region::copy::<T>(state, to.side(), from, to.extent, stream) }
@@ -93,6 +94,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
             destination.side(),
         );
         from.check_other_pitch(state, to)?;
+        self.stream().loans().lend();
         // SAFETY: as in `write_rows`; any bits are a valid `T` (`Pod`), and a source at rest is not written before the wait.
         unsafe { region::copy::<T>(state, to, from.side(), from.extent, stream) }
     }

@@ -65,6 +65,9 @@ impl<'ctx> Context<'ctx> {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) when `host` has not as many elements, or as [`pitched_zeros`](Self::pitched_zeros).
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the device.
     pub fn pitched_from<T: Element>(
         self,
         host: &[T],
@@ -82,6 +85,9 @@ impl<'ctx, T: Element> PitchedBuffer<'ctx, T> {
     ///
     /// # Errors
     /// What the driver returns.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the device.
     pub fn to_vec(&self) -> Result<Vec<T>> {
         self.as_slice().to_vec()
     }
@@ -90,6 +96,9 @@ impl<'ctx, T: Element> PitchedBuffer<'ctx, T> {
     ///
     /// # Errors
     /// As there.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the device.
     pub fn read<'h>(&self, host: impl RowTarget<'h, T>) -> Result<()> {
         self.as_slice().read(host)
     }
@@ -98,6 +107,9 @@ impl<'ctx, T: Element> PitchedBuffer<'ctx, T> {
     ///
     /// # Errors
     /// As there.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the device.
     pub fn write<'h>(&mut self, host: impl RowSource<'h, T>) -> Result<()> {
         self.as_mut_slice().write(host)
     }

@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::extent::{Axis, Extent};
 use crate::ffi::CUdeviceptr;
 use crate::internal::at_rest::complete;
+use crate::internal::wait::HostUse;
 use crate::memory::OnStream;
 use crate::memory::all;
 use crate::memory::sealed::{Sealed, Token};
@@ -139,6 +140,9 @@ impl<T: Pod> PitchedSlice<'_, '_, T> {
     ///
     /// # Errors
     /// What the driver returns.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the device.
     pub fn to_vec(self) -> Result<Vec<T>> {
         let mut host = all(T::zeroed(), self.region.extent.len::<T>()?);
         self.read(&mut host)?;
@@ -151,6 +155,9 @@ impl<T: Pod> PitchedSlice<'_, '_, T> {
     /// # Errors
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch), [`Error::ExtentMismatch`](crate::Error::ExtentMismatch),
     /// [`Error::PitchTooLarge`](crate::Error::PitchTooLarge) or what the driver returns.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the device.
     pub fn read<'h>(self, host: impl RowTarget<'h, T>) -> Result<()> {
         let (state, from) = (self.context.state(), self.region);
         let mut host = host.rows(from.extent, Token)?;
@@ -159,7 +166,7 @@ impl<T: Pod> PitchedSlice<'_, '_, T> {
         }
         let to = host.side();
         from.check_other_pitch(state, to)?;
-        complete(state, |stream| {
+        complete(state, HostUse::Lent, |stream| {
             // SAFETY: both sides have the rows (checked by their types), any bits are a valid `T` (`Pod`), and both are borrowed until
             // `complete` returns, which is after the wait (C5, C6).
             unsafe { region::copy::<T>(state, to, from.side(), from.extent, stream) }
@@ -222,6 +229,9 @@ impl<'ctx, T: Pod> PitchedSliceMut<'_, 'ctx, T> {
     /// # Errors
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch), [`Error::ExtentMismatch`](crate::Error::ExtentMismatch),
     /// [`Error::PitchTooLarge`](crate::Error::PitchTooLarge) or what the driver returns.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the device.
     pub fn write<'h>(&mut self, host: impl RowSource<'h, T>) -> Result<()> {
         let (state, to) = (self.context.state(), self.region);
         let host = host.rows(to.extent, Token)?;
@@ -230,7 +240,7 @@ impl<'ctx, T: Pod> PitchedSliceMut<'_, 'ctx, T> {
         }
         let from = host.side();
         to.check_other_pitch(state, from)?;
-        complete(state, |stream| {
+        complete(state, HostUse::Lent, |stream| {
             // SAFETY: both sides have the rows (checked by their types) and are borrowed until `complete` returns, which is after the
             // wait (C5, C6).
             unsafe { region::copy::<T>(state, to.side(), from, to.extent, stream) }
@@ -251,7 +261,7 @@ impl<'ctx, T: Pod> PitchedSliceMut<'_, 'ctx, T> {
         if to.is_empty::<T>() {
             return Ok(());
         }
-        complete(state, |stream| {
+        complete(state, HostUse::None, |stream| {
             // SAFETY: both sides have the rows on this device (equal brands, C2), share no element (`self` is a mutable borrow), and are
             // borrowed until `complete` returns, which is after the wait (C5, C6).
             unsafe { region::copy::<T>(state, to.side(), from.side(), to.extent, stream) }
@@ -270,7 +280,7 @@ impl<'ctx, T: Pod> PitchedSliceMut<'_, 'ctx, T> {
         let (Some(pattern), false) = (Pattern::of(&value), to.is_empty::<T>()) else {
             return Ok(());
         };
-        complete(state, |stream| {
+        complete(state, HostUse::None, |stream| {
             // SAFETY: the elements are on this device and borrowed until `complete` returns, which is after the wait (C5, C6).
             unsafe { to.fill(state, pattern, stream) }
         })
