@@ -14,7 +14,7 @@ use scoped_cuda::{
     WithLen,
 };
 
-const PTX: &str = include_str!("kernels.ptx");
+const PTX: scoped_cuda::Ptx<'static> = scoped_cuda::include_ptx!("kernels.ptx");
 /// Threads of a block of `matmul` along x and y.
 const TILE: u32 = 16;
 

@@ -21,7 +21,7 @@ use scoped_cuda::{
 use std::mem::swap;
 use std::time::Instant;
 
-const PTX: &str = include_str!("smooth.ptx");
+const PTX: scoped_cuda::Ptx<'static> = scoped_cuda::include_ptx!("smooth.ptx");
 /// Points on all devices together.
 const POINTS: usize = 300_007;
 const STEPS: usize = 40;

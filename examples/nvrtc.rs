@@ -78,7 +78,7 @@ fn run(ctx: Context<'_>, compiled: &Compiled) -> Result<()> {
         });
     }
     let saxpy = ctx
-        .load_ptx(compiled.ptx())?
+        .load_ptx(compiled.ptx()?)?
         .kernel::<(In<f32>, InOut<f32>, f32, u32)>(name)?;
 
     let x: Vec<f32> = (0..N).map(|i| i as f32 * 0.5).collect();

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use std::{env, error, fs, iter, thread};
 
 /// Written by hand; `pipeline.cu` is the same kernel in CUDA C++.
-const PTX: &str = include_str!("pipeline.ptx");
+const PTX: scoped_cuda::Ptx<'static> = scoped_cuda::include_ptx!("pipeline.ptx");
 /// Of the overlap efficiency, for `--check`.
 const GOAL: f64 = 0.9;
 

@@ -9,7 +9,7 @@ use scoped_cuda::{Driver, In, InOut, LaunchConfig, Result};
 use std::time::Instant;
 
 /// Written by hand; `saxpy.cu` is the same kernel in CUDA C++.
-const PTX: &str = include_str!("saxpy.ptx");
+const PTX: scoped_cuda::Ptx<'static> = scoped_cuda::include_ptx!("saxpy.ptx");
 const N: usize = 1_000_000;
 const A: f32 = 2.5;
 

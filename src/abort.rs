@@ -89,8 +89,10 @@ pub(crate) fn never_return(wait: &UnprovenWait) -> ! {
     if let Some(hook) = hook {
         contain(|| hook(wait));
     }
-    while parks {
-        std::thread::park();
+    if parks {
+        loop {
+            std::thread::park();
+        }
     }
     std::process::abort()
 }

@@ -35,7 +35,7 @@ pub use error::{Error, Result};
 pub use extent::Extent;
 pub use kernel::{
     Global, In, InOut, JitOptions, Kernel, LaunchConfig, LinkedImage, Linker, Module, Null,
-    Optional, Out, PtrLen, Rows, SafeKernel, SharedBytes, WithLen,
+    Optional, Out, PtrLen, Ptx, Rows, SafeKernel, SharedBytes, WithLen,
 };
 pub use memory::{
     Buffer, HostRows, HostRowsMut, ManagedBuffer, OnStream, PinnedBuffer, PitchedBuffer,

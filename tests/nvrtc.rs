@@ -159,7 +159,7 @@ fn a_template_compiles_and_runs() {
                 });
             });
         }
-        let module = ctx.load_ptx(compiled.ptx())?;
+        let module = ctx.load_ptx(compiled.ptx()?)?;
         let scale = module.kernel::<(InOut<f32>, u32, f32)>(name)?;
         let mut x = ctx.upload(&[1.0f32, 2.0, 3.0, 4.0])?;
         ctx.new_stream()?.scope(|s| {
@@ -216,13 +216,13 @@ fn parameters_of_every_kind_are_read() {
             options()?.device_debug(),
         ] {
             let compiled = compiled(SOURCE, &options.program_name("every kind.cu"));
-            let module = ctx.load_ptx(compiled.ptx())?;
+            let module = ctx.load_ptx(compiled.ptx()?)?;
             assert_eq!(
                 module.parameters("many")?,
                 expected.map(|(offset, size)| of(offset, size))
             );
         }
-        let module = ctx.load_ptx(compiled(SOURCE, &options()?).ptx())?;
+        let module = ctx.load_ptx(compiled(SOURCE, &options()?).ptx()?)?;
         if let Some(machine) = ctx.driver().machine() {
             machine.kernel("many", |call| {
                 let (v, pair) = (call.scalar::<[f32; 4]>(1), call.scalar::<[f64; 2]>(2));
@@ -300,14 +300,20 @@ fn warnings_are_in_the_log() {
         log.starts_with("k.cu(2): warning #177-D: variable \"never_used\""),
         "{log}"
     );
-    assert!(compiled.ptx().contains(".entry _Z1fv("));
+    assert!(compiled.ptx().unwrap().as_str().contains(".entry _Z1fv("));
 }
 
 #[test]
 #[ignore = "needs libnvrtc: cargo test --test nvrtc -- --ignored"]
 fn options_do_what_they_say() {
     const SOURCE: &str = "extern \"C\" __global__ void f(float *x) { x[0] = x[1] * x[2] + x[3]; }";
-    let ptx = |options: CompileOptions| compiled(SOURCE, &options).ptx().to_owned();
+    let ptx = |options: CompileOptions| {
+        compiled(SOURCE, &options)
+            .ptx()
+            .unwrap()
+            .as_str()
+            .to_owned()
+    };
     for (options, with, without) in [
         (for_90(), "fma.rn.f32", ".loc"),
         (for_90(), ".target sm_90", "debug"),
@@ -329,7 +335,7 @@ fn options_do_what_they_say() {
         );
     }
     let limited = compiled(SOURCE, &for_90().max_registers(32));
-    assert!(limited.ptx().contains(".entry f("));
+    assert!(limited.ptx().unwrap().as_str().contains(".entry f("));
     compiled(
         "static_assert(__cplusplus == 202002L);",
         &for_90().std("c++20"),
@@ -355,7 +361,13 @@ fn headers_are_found_in_folders() {
     fs::remove_dir_all(&folder).unwrap();
     let found = found.unwrap();
     let name = found.lowered_name("scale<int>").unwrap();
-    assert!(found.ptx().contains(&format!(".entry {name}(")));
+    assert!(
+        found
+            .ptx()
+            .unwrap()
+            .as_str()
+            .contains(&format!(".entry {name}("))
+    );
     let log = refused(SCALE, &for_90(), "NVRTC_ERROR_COMPILATION");
     assert!(log.contains("offset.cuh"), "{log}");
 }
@@ -366,7 +378,13 @@ fn architectures_are_as_asked_for() {
     let newest = *compiler().architectures().last().unwrap();
     let for_a_future_device = compiled("", &CompileOptions::for_capability(99, 9));
     let target = format!(".target sm_{newest}\n");
-    assert!(for_a_future_device.ptx().contains(&target));
+    assert!(
+        for_a_future_device
+            .ptx()
+            .unwrap()
+            .as_str()
+            .contains(&target)
+    );
     assert_eq!(for_a_future_device.cubin(), None);
 
     let error = compiler().compile("", &CompileOptions::for_capability(2, 0));
@@ -384,7 +402,7 @@ fn architectures_are_as_asked_for() {
         &CompileOptions::for_architecture("sm_90"),
     );
     assert!(real.cubin().unwrap().starts_with(b"\x7FELF"));
-    assert!(real.ptx().contains(".target sm_90\n"));
+    assert!(real.ptx().unwrap().as_str().contains(".target sm_90\n"));
 }
 
 #[test]
@@ -400,7 +418,13 @@ fn many_threads_compile_at_once() {
                     let compiled = compiled(source, &for_90().name_expression(&expression));
                     let name = compiled.lowered_name(&expression).unwrap();
                     assert!(name.contains(&value.to_string()), "{name}");
-                    assert!(compiled.ptx().contains(&format!(".entry {name}(")));
+                    assert!(
+                        compiled
+                            .ptx()
+                            .unwrap()
+                            .as_str()
+                            .contains(&format!(".entry {name}("))
+                    );
                 }
             });
         }
@@ -413,7 +437,13 @@ fn many_threads_compile_at_once() {
 fn deep_source_has_a_stack_to_go_down() {
     let (open, close) = ("(".repeat(5000), ")".repeat(5000));
     let source = format!("extern \"C\" __global__ void f(int *x) {{ *x = {open}7{close}; }}");
-    assert!(compiled(&source, &for_90()).ptx().contains(".entry f("));
+    assert!(
+        compiled(&source, &for_90())
+            .ptx()
+            .unwrap()
+            .as_str()
+            .contains(".entry f(")
+    );
 }
 
 /// The driver says so at the load, and the words are clear.
@@ -431,7 +461,7 @@ fn a_driver_older_than_the_compiler_refuses_its_ptx() {
     });
     on(driver, |driver| {
         driver.with_device(0, |ctx| {
-            let error = ctx.load_ptx(compiled("", &for_90()).ptx()).unwrap_err();
+            let error = ctx.load_ptx(compiled("", &for_90()).ptx()?).unwrap_err();
             let Error::Image(ImageError { reason, log, .. }) = error else {
                 panic!("{error:?}")
             };

@@ -14,7 +14,7 @@ const HARMLESS: &[(&str, &str)] = &[
 ];
 
 /// Public traits that other crates may implement. There is none that vouches for memory.
-const OPEN: &[&str] = &[];
+const OPEN: &[&str] = &["PtxText"];
 
 /// Public traits that are implemented for all types with a foreign trait: nobody else can implement
 /// them.
@@ -96,7 +96,8 @@ fn public_traits_are_sealed() {
                 .iter()
                 .any(|base| head.contains(&format!(": {base}")));
             let known = OPEN.contains(&&*name) || BLANKET.contains(&&*name);
-            if !is_sealed && !inherits && !known && !(sealing && name == "Sealed") {
+            let is_seal = sealing && name == "Sealed";
+            if !(is_sealed || inherits || known || is_seal) {
                 unsealed.push(format!("src/{file}: {head}"));
             }
         }

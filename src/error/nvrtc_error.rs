@@ -68,4 +68,8 @@ pub enum NvrtcError {
         /// Which text.
         what: &'static str,
     },
+
+    /// The compilation made no PTX.
+    #[error("the compilation made no PTX: an option asked for something else, such as `-dlto`")]
+    NoPtx,
 }

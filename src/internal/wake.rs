@@ -87,12 +87,16 @@ impl Sleeper {
             None
         };
         drop(state);
-        waker.map(UserWaker::wake);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
     }
 
     fn wake(&self) {
         let waker = self.lock().waker.take();
-        waker.map(UserWaker::wake);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
     }
 }
 

@@ -83,7 +83,7 @@ impl<P> Kernel<'_, P> {
     /// ```
     /// # use scoped_cuda::{Driver, sim::Simulation, kernel::Carveout};
     /// # let driver = Driver::simulated(Simulation::default())?;
-    /// # let ptx = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }";
+    /// # let ptx = scoped_cuda::ptx!(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }");
     /// # driver.with_device(0, |ctx| {
     /// let kernel = ctx.load_ptx(ptx)?.kernel::<()>("k")?;
     /// kernel.set_max_dynamic_shared_bytes(100_000)?;

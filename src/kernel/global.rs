@@ -34,10 +34,10 @@ use std::sync::Arc;
 /// # });
 /// // __constant__ unsigned step = 1; __device__ unsigned total;
 /// // __global__ void count() { total += step; }
-/// # let ptx = ".version 8.0\n.target sm_80\n.address_size 64\n
+/// # let ptx = scoped_cuda::ptx!(".version 8.0\n.target sm_80\n.address_size 64\n
 /// #     .visible .const .align 4 .u32 step = 1;
 /// #     .visible .global .align 4 .u32 total;
-/// #     .visible .entry count() { ret; }";
+/// #     .visible .entry count() { ret; }");
 /// # driver.with_device(0, |ctx| {
 /// let (stream, module) = (ctx.new_stream()?, ctx.load_ptx(ptx)?);
 /// let count = module.kernel::<()>("count")?;
@@ -79,8 +79,8 @@ impl<'ctx> Module<'ctx> {
     ///
     /// ```
     /// # use scoped_cuda::{Driver, Error, sim::Simulation};
-    /// # let ptx = ".version 8.0\n.target sm_80\n.address_size 64\n
-    /// #     .visible .const .align 4 .f32 weights[3] = {1.0, 2.0, 3.0};";
+    /// # let ptx = scoped_cuda::ptx!(".version 8.0\n.target sm_80\n.address_size 64\n
+    /// #     .visible .const .align 4 .f32 weights[3] = {1.0, 2.0, 3.0};");
     /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
     /// // __constant__ float weights[3] = {1, 2, 3};
     /// let module = ctx.load_ptx(ptx)?;

@@ -19,7 +19,7 @@ const REGISTERS_MAX: u32 = 255;
 ///
 /// ```
 /// # use scoped_cuda::{Driver, Error, JitOptions, sim::Simulation, kernel::OptimizationLevel};
-/// # const PTX: &str = ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry nothing() { ret; }";
+/// # const PTX: scoped_cuda::Ptx<'_> = scoped_cuda::ptx!(".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry nothing() { ret; }");
 /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
 /// let debugged = JitOptions { debug_info: true, verbose: true, ..JitOptions::default() };
 /// let module = ctx.load_ptx_with(PTX, &debugged)?;

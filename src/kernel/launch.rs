@@ -235,8 +235,8 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     /// #     let (n, k) = (call.scalar::<u32>(1) as usize, call.scalar::<f32>(2));
     /// #     call.update::<f32>(0, |x| x[..n].iter_mut().for_each(|x| *x *= k));
     /// # });
-    /// # let ptx = ".version 8.0\n.target sm_80\n.address_size 64\n
-    /// #     .visible .entry scale(.param .u64 x, .param .u32 n, .param .f32 k) { ret; }";
+    /// # let ptx = scoped_cuda::ptx!(".version 8.0\n.target sm_80\n.address_size 64\n
+    /// #     .visible .entry scale(.param .u64 x, .param .u32 n, .param .f32 k) { ret; }");
     /// # driver.with_device(0, |ctx| {
     /// let scale = ctx.load_ptx(ptx)?.kernel::<(InOut<f32>, u32, f32)>("scale")?;
     /// let (stream, mut x) = (ctx.new_stream()?, ctx.upload(&[1.0f32, 2.0, 3.0])?);

@@ -6,7 +6,8 @@ use super::binary::{check_cubin, check_fatbin, check_library, check_object};
 use super::jit::JitOptions;
 use super::load_image::{is_about_the_image, load_binary};
 use super::module::Module;
-use super::ptx::ptx_text;
+use super::ptx::Ptx;
+use super::ptx_check::ptx_text;
 use crate::context::Context;
 use crate::driver::Driver;
 use crate::error::{Error, ImageError, ImageKind, Result};
@@ -89,8 +90,8 @@ impl<'ctx> Linker<'ctx> {
     ///
     /// # Errors
     /// [`Error::Image`] with the error log, [`Error::ContextLost`], or what the driver returns. The linker is useless then.
-    pub fn add_ptx(&mut self, name: &str, ptx: &str) -> Result<()> {
-        let text = ptx_text(ptx).map_err(str::to_owned);
+    pub fn add_ptx(&mut self, name: &str, ptx: Ptx<'_>) -> Result<()> {
+        let text = ptx_text(ptx.as_str()).map_err(str::to_owned);
         let data = text
             .as_ref()
             .map_or(&[][..], |text| text.as_bytes_with_nul());

@@ -6,34 +6,32 @@ use super::binary::{check_cubin, check_fatbin};
 use super::jit::JitOptions;
 use super::load_image::{LoadFailure, bad_image, load, load_binary};
 use super::module::Module;
-use super::ptx::ptx_text;
+use super::ptx::Ptx;
+use super::ptx_check::ptx_text;
 use crate::context::Context;
 use crate::error::{Error, ImageError, ImageKind, Result};
 use std::fs;
 use std::path::Path;
 
 impl<'ctx> Context<'ctx> {
-    /// Compiles and loads PTX text for this device (`cuModuleLoadDataEx`).
-    ///
-    /// The text is in the program, most of the time:
+    /// Compiles and loads [PTX](Ptx) for this device (`cuModuleLoadDataEx`).
     ///
     /// ```
-    /// # use scoped_cuda::{Driver, sim::Simulation};
-    /// const SAXPY: &str = include_str!("../../examples/saxpy.ptx");
-    ///
+    /// # use scoped_cuda::{Driver, include_ptx, sim::Simulation};
     /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
-    /// let module = ctx.load_ptx(SAXPY)?;
+    /// let module = ctx.load_ptx(include_ptx!("../../examples/saxpy.ptx"))?;
     /// assert_eq!(module.parameters("saxpy")?.len(), 4);
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
     ///
-    /// Text that is no PTX is refused. The driver's compiler crashes over some texts that no compiler writes, which ends the process: those
-    /// that are known are refused too ([the claims](crate::safety) say which), but PTX that nobody trusts is for a process of its own.
+    /// Texts that are known to crash the driver's compiler are refused, whoever wrote them.
     ///
     /// # Errors
     /// [`Error::Image`] with the JIT's log, or what the driver returns.
-    pub fn load_ptx(self, ptx: &str) -> Result<Module<'ctx>> {
+    #[doc(alias = "cuModuleLoadDataEx")]
+    #[doc(alias = "load_module")]
+    pub fn load_ptx(self, ptx: Ptx<'_>) -> Result<Module<'ctx>> {
         self.load_ptx_with(ptx, &JitOptions::default())
     }
 
@@ -42,14 +40,9 @@ impl<'ctx> Context<'ctx> {
     /// # Errors
     /// [`Error::Image`] with the JIT's log, [`Error::BadJitOptions`], [`Error::NoCodeForDevice`] when it was compiled for another
     /// [target](JitOptions::target), or what the driver returns.
-    pub fn load_ptx_with(self, ptx: &str, options: &JitOptions) -> Result<Module<'ctx>> {
-        let text = ptx_text(ptx).map_err(|reason| {
-            Error::from(ImageError::new(
-                ImageKind::Ptx,
-                reason.to_owned(),
-                String::new(),
-            ))
-        })?;
+    pub fn load_ptx_with(self, ptx: Ptx<'_>, options: &JitOptions) -> Result<Module<'ctx>> {
+        let text =
+            ptx_text(ptx.as_str()).map_err(|reason| ImageError::new(ImageKind::Ptx, reason, ""))?;
         // SAFETY: text with a NUL at its end.
         unsafe { load(self, text.as_ptr().cast(), options) }.map_err(|refused| match refused {
             LoadFailure::Image { error, log } => {
@@ -63,23 +56,42 @@ impl<'ctx> Context<'ctx> {
         })
     }
 
-    /// [`load_ptx_with`](Self::load_ptx_with) of the text in a file.
+    /// [`load_ptx`](Self::load_ptx) of the text in a file that is read when the program runs. A file that
+    /// is there when the program is compiled is better [included](crate::include_ptx).
+    ///
+    /// # Errors
+    /// [`Error::PtxFile`] when the file cannot be read or is not UTF-8; else as there.
+    ///
+    /// # Safety
+    /// What [`Ptx::from_compiler`] asks of the text holds for that of the file.
+    pub unsafe fn load_ptx_file(self, path: impl AsRef<Path>) -> Result<Module<'ctx>> {
+        // SAFETY: the promise of `load_ptx_file`.
+        unsafe { self.load_ptx_file_with(path, &JitOptions::default()) }
+    }
+
+    /// [`load_ptx_file`](Self::load_ptx_file) with options for the compiler.
     ///
     /// ```
     /// # use scoped_cuda::{Driver, Error, JitOptions, sim::Simulation};
     /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
-    /// let module = ctx.load_ptx_file("examples/saxpy.ptx", &JitOptions::default())?;
+    /// let options = JitOptions::default();
+    /// // SAFETY: nvcc wrote the file, which is installed with the program.
+    /// let module = unsafe { ctx.load_ptx_file_with("examples/saxpy.ptx", &options) }?;
     /// assert_eq!(module.parameters("saxpy")?.len(), 4);
     ///
-    /// let error = ctx.load_ptx_file("saxpi.ptx", &JitOptions::default()).unwrap_err();
+    /// // SAFETY: as above.
+    /// let error = unsafe { ctx.load_ptx_file_with("saxpi.ptx", &options) }.unwrap_err();
     /// assert!(error.to_string().starts_with("cannot read PTX from saxpi.ptx: "));
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`Error::PtxFile`] when the file cannot be read or is not UTF-8; else as there.
-    pub fn load_ptx_file(
+    /// As [`load_ptx_file`](Self::load_ptx_file) and [`load_ptx_with`](Self::load_ptx_with).
+    ///
+    /// # Safety
+    /// As [`load_ptx_file`](Self::load_ptx_file).
+    pub unsafe fn load_ptx_file_with(
         self,
         path: impl AsRef<Path>,
         options: &JitOptions,
@@ -89,7 +101,9 @@ impl<'ctx> Context<'ctx> {
             path: path.to_owned(),
             reason: error.to_string(),
         })?;
-        self.load_ptx_with(&text, options)
+        // SAFETY: the promise of `load_ptx_file`.
+        let ptx = unsafe { Ptx::from_compiler(&text) };
+        self.load_ptx_with(ptx, options)
     }
 
     /// Loads machine code: a cubin, as `nvcc -cubin` and `ptxas` make it (`cuModuleLoadDataEx`).

@@ -19,6 +19,7 @@ mod occupancy;
 mod parameter;
 mod params;
 mod ptx;
+mod ptx_check;
 mod rows;
 mod safe;
 mod variables;
@@ -37,5 +38,6 @@ pub use parameter::Parameter;
 pub use params::{
     In, InOut, Null, Optional, Out, Param, ParamLayout, Params, PtrLen, SharedBytes, WithLen,
 };
+pub use ptx::{Ptx, PtxText};
 pub use rows::{Rows, RowsShape};
 pub use safe::{Precondition, SafeKernel};

@@ -29,8 +29,8 @@ impl<P> Kernel<'_, P> {
     /// ```
     /// # use scoped_cuda::{Driver, In, Out, LaunchConfig, sim::Simulation};
     /// # let driver = Driver::simulated(Simulation::default())?;
-    /// # let ptx = ".version 8.0\n.target sm_80\n.address_size 64\n
-    /// #     .visible .entry copy(.param .u64 from, .param .u64 to, .param .u32 n) { ret; }";
+    /// # let ptx = scoped_cuda::ptx!(".version 8.0\n.target sm_80\n.address_size 64\n
+    /// #     .visible .entry copy(.param .u64 from, .param .u64 to, .param .u32 n) { ret; }");
     /// # driver.with_device(0, |ctx| {
     /// let copy = ctx.load_ptx(ptx)?.kernel::<(In<f32>, Out<f32>, u32)>("copy")?;
     /// let best = copy.best_block(0)?;

@@ -96,8 +96,8 @@ impl ParamLayout {
 /// #     assert_eq!((call.scalar::<u64>(2), call.scalar::<u32>(4)), (0, 1024));
 /// #     call.update::<f32>(0, |x| x[..n].iter_mut().for_each(|x| *x = x.clamp(range[0], range[1])));
 /// # });
-/// # let ptx = ".version 8.0\n.target sm_80\n.address_size 64\n
-/// #     .visible .entry clamp(.param .u64 x, .param .u32 n, .param .u64 mask, .param .align 4 .b8 range[8], .param .u32 shared) { ret; }";
+/// # let ptx = scoped_cuda::ptx!(".version 8.0\n.target sm_80\n.address_size 64\n
+/// #     .visible .entry clamp(.param .u64 x, .param .u32 n, .param .u64 mask, .param .align 4 .b8 range[8], .param .u32 shared) { ret; }");
 /// # driver.with_device(0, |ctx| {
 /// // struct Range { float low, high; };
 /// #[derive(Clone, Copy, Pod, Zeroable)]

@@ -28,8 +28,8 @@ use std::marker::PhantomData;
 /// #     let (pitch, height) = (call.scalar::<u64>(1) as usize, call.scalar::<u32>(2) as usize);
 /// #     call.update::<f32>(0, |x| (0..height).for_each(|y| x[y * pitch / 4] = 0.0));
 /// # });
-/// # let ptx = ".version 8.0\n.target sm_80\n.address_size 64\n
-/// #     .visible .entry clear_column(.param .u64 rows, .param .u64 pitch, .param .u32 height) { ret; }";
+/// # let ptx = scoped_cuda::ptx!(".version 8.0\n.target sm_80\n.address_size 64\n
+/// #     .visible .entry clear_column(.param .u64 rows, .param .u64 pitch, .param .u32 height) { ret; }");
 /// # driver.with_device(0, |ctx| {
 /// let clear = ctx.load_ptx(ptx)?.kernel::<(InOut<Rows<f32>>, u64, u32)>("clear_column")?;
 /// let mut image = ctx.pitched_from(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], Extent::new(3, 2))?;

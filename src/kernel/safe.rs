@@ -52,8 +52,8 @@ impl<'ctx, P: Params> Kernel<'ctx, P> {
     /// #     let x = call.load_n::<f32>(0, n);
     /// #     call.update::<f32>(1, |y| y.iter_mut().zip(&x).for_each(|(y, x)| *y += a * x));
     /// # });
-    /// # let ptx = ".version 8.0\n.target sm_80\n.address_size 64\n
-    /// #     .visible .entry saxpy(.param .u64 x, .param .u64 y, .param .f32 a, .param .u32 n) { ret; }";
+    /// # let ptx = scoped_cuda::ptx!(".version 8.0\n.target sm_80\n.address_size 64\n
+    /// #     .visible .entry saxpy(.param .u64 x, .param .u64 y, .param .f32 a, .param .u32 n) { ret; }");
     /// # driver.with_device(0, |ctx| {
     /// // __global__ void saxpy(const float *x, float *y, float a, unsigned n) {
     /// //     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;

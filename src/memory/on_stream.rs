@@ -103,7 +103,7 @@ impl<'s, B> OnStream<'s, B> {
     /// "So far" means all of it: work that was enqueued on `from` after the last use of this memory is waited for too. In a pipeline, hand
     /// the memory of a step over before enqueueing the step's work (`examples/pipeline.rs`).
     ///
-    /// What is handed over was lent for the whole scope or allocated in it ([`HandOver`]), not a part that borrows from another handle.
+    /// What is handed over was lent for the whole scope or allocated in it, not a part that borrows from another handle.
     ///
     /// # Errors
     /// What the driver returns. The memory stays lent until the end of the scope, or if it was allocated inside, it is freed.

@@ -4,6 +4,7 @@ use super::compiler::Compiler;
 use super::options::{CompileOptions, c_text};
 use super::program::Program;
 use crate::error::{Error, NvrtcError, Result};
+use crate::kernel::Ptx;
 use std::fmt;
 use std::panic::resume_unwind;
 use std::thread;
@@ -105,10 +106,15 @@ fn on_a_large_stack<T: Send>(compile: impl FnOnce() -> Result<T> + Send) -> Resu
 }
 
 impl Compiled {
-    /// The PTX, for [`Context::load_ptx`](crate::Context::load_ptx). Empty when an option made the compiler write something else.
-    #[must_use]
-    pub fn ptx(&self) -> &str {
-        &self.ptx
+    /// The PTX, for [`Context::load_ptx`](crate::Context::load_ptx).
+    ///
+    /// # Errors
+    /// [`NvrtcError::NoPtx`] when an option made the compiler write something else, as `-dlto` does.
+    pub fn ptx(&self) -> Result<Ptx<'_>> {
+        match self.ptx.is_empty() {
+            true => Err(Error::Nvrtc(NvrtcError::NoPtx)),
+            false => Ok(Ptx::compiled(&self.ptx)),
+        }
     }
 
     /// Machine code, when the [architecture](CompileOptions::for_architecture) is a real one (`sm_90`).

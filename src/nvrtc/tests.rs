@@ -42,7 +42,10 @@ fn the_compiler_is_told_everything_and_its_answers_arrive() {
             "-x y"
         ]
     );
-    assert_eq!(compiled.ptx().as_bytes(), &PTX[..PTX.len() - 1]);
+    assert_eq!(
+        compiled.ptx().unwrap().as_str().as_bytes(),
+        &PTX[..PTX.len() - 1]
+    );
     assert_eq!(compiled.cubin(), Some(&b"\x7FELF\0\0"[..]));
     assert_eq!(compiled.log(), "warning");
     assert_eq!(compiled.lowered_name("f<int>"), Ok("_Zf<int>"));
@@ -131,8 +134,17 @@ fn answers_that_are_no_text_are_errors() {
         error.to_string(),
         "the CUDA C++ did not compile: the PTX is not UTF-8"
     );
-    assert_eq!(compiler.compile("nul", &options()).unwrap().ptx(), "a\0b");
-    assert_eq!(compiler.compile("nothing", &options()).unwrap().ptx(), "");
+    assert_eq!(
+        compiler
+            .compile("nul", &options())
+            .unwrap()
+            .ptx()
+            .unwrap()
+            .as_str(),
+        "a\0b"
+    );
+    let nothing = compiler.compile("nothing", &options()).unwrap();
+    assert_eq!(nothing.ptx(), Err(Error::Nvrtc(NvrtcError::NoPtx)));
     assert_eq!(seen().live, 0);
 }
 

@@ -61,8 +61,8 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     /// #     let x = call.load_n::<f32>(0, n);
     /// #     call.update::<f32>(1, |y| y.iter_mut().zip(&x).for_each(|(y, x)| *y += x));
     /// # });
-    /// # let ptx = ".version 8.0\n.target sm_80\n.address_size 64\n
-    /// #     .visible .entry add(.param .u64 x, .param .u64 y, .param .u32 n) { ret; }";
+    /// # let ptx = scoped_cuda::ptx!(".version 8.0\n.target sm_80\n.address_size 64\n
+    /// #     .visible .entry add(.param .u64 x, .param .u64 y, .param .u32 n) { ret; }");
     /// driver.with_two_devices([0, 1], |gpu0, gpu1| {
     ///     let add = gpu1.load_ptx(ptx)?.kernel::<(In<f32>, InOut<f32>, u32)>("add")?;
     ///     let stream = gpu1.new_stream()?;
@@ -226,8 +226,8 @@ impl<'scope, 'ctx, T> PeerSliceMut<'scope, 'ctx, T> {
     /// #     let (n, k) = (call.scalar::<u32>(1) as usize, call.scalar::<f32>(2));
     /// #     call.update::<f32>(0, |x| x[..n].iter_mut().for_each(|x| *x *= k));
     /// # });
-    /// # let ptx = ".version 8.0\n.target sm_80\n.address_size 64\n
-    /// #     .visible .entry scale(.param .u64 x, .param .u32 n, .param .f32 k) { ret; }";
+    /// # let ptx = scoped_cuda::ptx!(".version 8.0\n.target sm_80\n.address_size 64\n
+    /// #     .visible .entry scale(.param .u64 x, .param .u32 n, .param .f32 k) { ret; }");
     /// # driver.with_two_devices([0, 1], |gpu0, gpu1| {
     /// let scale = gpu1.load_ptx(ptx)?.kernel::<(InOut<f32>, u32, f32)>("scale")?;
     /// let (stream, mut far) = (gpu1.new_stream()?, gpu0.upload(&[1.0f32, 2.0, 3.0])?);

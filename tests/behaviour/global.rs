@@ -2,7 +2,9 @@
 
 #![allow(unsafe_code)] // launches
 
-use crate::common::{Gate, PTX, in_context, in_two_contexts, is_busy, on_driver, real, simulated};
+use crate::common::{
+    Gate, PTX, in_context, in_two_contexts, is_busy, on_driver, ptx, real, simulated,
+};
 use scoped_cuda::error::ImageError;
 use scoped_cuda::sim::{KernelCall, Simulation};
 use scoped_cuda::{
@@ -440,7 +442,7 @@ fn stricter_alignment_than_the_variable_has_is_refused() {
     in_context(|ctx| {
         let text =
             format!("{HEADER}.visible .global .b8 a[4096];\n.visible .global .b8 b[4096];\n");
-        let module = ctx.load_ptx(&text)?;
+        let module = ctx.load_ptx(ptx(&text))?;
         let mut refused = 0;
         for name in ["a", "b"] {
             match module.global::<Page>(name, 1) {
@@ -504,7 +506,7 @@ fn module_with_a_variable_of_nobody_does_not_load() {
     in_context(|ctx| {
         let text =
             format!("{HEADER}.extern .global .align 4 .u32 x[];\n.visible .entry k() {{ ret; }}\n");
-        let Error::Image(ImageError { log, .. }) = ctx.load_ptx(&text).unwrap_err() else {
+        let Error::Image(ImageError { log, .. }) = ctx.load_ptx(ptx(&text)).unwrap_err() else {
             panic!("another error")
         };
         assert!(log.contains("Unresolved extern variable 'x'"), "{log}");

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // launches
 
-use crate::common::{PTX, in_context, in_two_contexts, real, simulated};
+use crate::common::{PTX, in_context, in_two_contexts, ptx, real, simulated};
 use scoped_cuda::error::{ImageError, LaunchField, Version};
 use scoped_cuda::kernel::{CachePreference, Carveout, Parameter};
 use scoped_cuda::sim::Simulation;
@@ -307,7 +307,7 @@ fn text_that_is_not_ptx_is_refused() {
             "// nothing else",
             ".version 8.0\0.target sm_75",
         ] {
-            let Error::Image(ImageError { reason, log, .. }) = ctx.load_ptx(text).unwrap_err()
+            let Error::Image(ImageError { reason, log, .. }) = ctx.load_ptx(ptx(text)).unwrap_err()
             else {
                 panic!("{text:?}")
             };
@@ -323,7 +323,7 @@ fn error_of_the_jit_comes_with_its_log() {
     in_context(|ctx| {
         let header = ".version 8.0\n.target sm_75\n.address_size 64\n";
         let cut_off = format!("{header}.visible .entry k(.param .u64 p) {{\n ret;\n");
-        let Error::Image(ImageError { reason, log, .. }) = ctx.load_ptx(&cut_off).unwrap_err()
+        let Error::Image(ImageError { reason, log, .. }) = ctx.load_ptx(ptx(&cut_off)).unwrap_err()
         else {
             panic!("another error")
         };
@@ -333,7 +333,8 @@ fn error_of_the_jit_comes_with_its_log() {
         );
         assert!(log.contains("ptxas"), "{log}");
         let version = cut_off.replace("8.0", "99.0");
-        let Error::Image(ImageError { reason, .. }) = ctx.load_ptx(&version).unwrap_err() else {
+        let Error::Image(ImageError { reason, .. }) = ctx.load_ptx(ptx(&version)).unwrap_err()
+        else {
             panic!("another error")
         };
         assert!(

@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // binary inputs
 
 use crate::common::link::{HELPER, KERNEL, asked, assert_linked, fatbin, link};
-use crate::common::{in_context, in_two_contexts, on_driver, real, simulated};
+use crate::common::{in_context, in_two_contexts, on_driver, ptx, real, simulated};
 use scoped_cuda::error::ImageError;
 use scoped_cuda::kernel::OptimizationLevel;
 use scoped_cuda::sim::Simulation;
@@ -114,8 +114,8 @@ fn variable_of_another_text_is_linked() {
             });
         }
         let mut linker = ctx.linker(&JitOptions::default())?;
-        linker.add_ptx("user", &user)?;
-        linker.add_ptx("owner", &owner)?;
+        linker.add_ptx("user", ptx(&user))?;
+        linker.add_ptx("owner", ptx(&owner))?;
         let module = ctx.load_linked(&linker.finish()?)?;
         let mut step = module.global::<u32>("step", 1)?;
         assert_eq!(step.get()?, 9);
@@ -150,7 +150,7 @@ fn nothing_is_not_linked() {
 /// The driver might link what is left, and say that all is well.
 #[test]
 fn refused_input_ends_the_linker() {
-    let broken = HELPER.replace("ret;\n}", "ret;\n");
+    let broken = HELPER.as_str().replace("ret;\n}", "ret;\n");
     in_context(|ctx| {
         let inputs = [
             ("hello", "does not begin with a `.version`"),
@@ -160,7 +160,7 @@ fn refused_input_ends_the_linker() {
         for (text, what) in inputs {
             let mut linker = ctx.linker(&JitOptions::default())?;
             linker.add_ptx("helper.ptx", HELPER)?;
-            let (first, _) = link_error(linker.add_ptx("the other", text).unwrap_err());
+            let (first, _) = link_error(linker.add_ptx("the other", ptx(text)).unwrap_err());
             assert!(first.starts_with("input `the other`: "), "{first}");
             assert!(first.contains(what), "{first}");
             let before = asked(ctx);

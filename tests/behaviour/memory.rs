@@ -42,7 +42,7 @@ fn empty_memory_is_ordinary() {
         let mut empty = ctx.upload::<f32>(&[])?;
         assert_eq!((empty.len(), empty.as_raw()), (0, 0));
         empty.write(&[])?;
-        assert_eq!(empty.to_vec()?, []);
+        assert!(empty.to_vec()?.is_empty());
         let mut other = ctx.zeros::<f32>(0)?;
         other.copy_from(&empty)?;
         assert_eq!(ctx.filled(0, 7u8)?.to_vec()?, []);

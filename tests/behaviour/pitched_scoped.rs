@@ -247,7 +247,7 @@ fn kernels_are_given_rows() {
             });
         }
         driver.with_device(0, |ctx| {
-            let module = ctx.load_ptx(PTX)?;
+            let module = ctx.load_ptx(crate::common::ptx(PTX))?;
             let add = module.kernel::<(InOut<Rows<u32>>, u64, u32, u32, u32)>("add_to_rows")?;
             let double = module
                 .kernel::<(In<Rows<u32>>, u64, Out<Rows<u32>>, u64, u32, u32)>("double_rows")?;

@@ -4,7 +4,7 @@ use bytemuck::{Pod, Zeroable};
 use scoped_cuda::sim::Machine;
 
 /// Made of `launches.cu`, see there.
-pub(crate) const PTX: &str = include_str!("launches.ptx");
+pub(crate) const PTX: scoped_cuda::Ptx<'static> = scoped_cuda::include_ptx!("launches.ptx");
 
 /// `struct Pair`.
 #[derive(Clone, Copy, PartialEq, Debug, Zeroable, Pod)]

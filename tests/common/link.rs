@@ -6,8 +6,8 @@
 use scoped_cuda::{Context, JitOptions, LaunchConfig, LinkedImage, Module, Out, Result};
 
 /// Calls a function that [`HELPER`] has.
-pub(crate) const KERNEL: &str = include_str!("link_kernel.ptx");
-pub(crate) const HELPER: &str = include_str!("link_helper.ptx");
+pub(crate) const KERNEL: scoped_cuda::Ptx<'static> = scoped_cuda::include_ptx!("link_kernel.ptx");
+pub(crate) const HELPER: scoped_cuda::Ptx<'static> = scoped_cuda::include_ptx!("link_helper.ptx");
 
 /// Launches `linked` of a module.
 pub(crate) fn assert_linked(module: &Module<'_>) -> Result<()> {

@@ -19,7 +19,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, UNIX_EPOCH};
 
 /// The kernels of the tests, as PTX; [`register`] has the same as host functions.
-pub(crate) const PTX: &str = include_str!("kernels.ptx");
+pub(crate) const PTX: scoped_cuda::Ptx<'static> = scoped_cuda::include_ptx!("kernels.ptx");
 
 /// PTX that the driver compiles, as it has never seen it: what it finds in its cache on disk it does not compile, and says nothing about.
 pub(crate) fn never_seen(ptx: &str) -> String {
@@ -300,4 +300,11 @@ pub(crate) fn alone(name: &str, test: impl FnOnce()) {
         output.status,
         String::from_utf8_lossy(&output.stderr)
     );
+}
+
+/// PTX of a test: written with the test, or by a compiler and then spoiled by it.
+pub(crate) fn ptx(text: &str) -> scoped_cuda::Ptx<'_> {
+    // SAFETY: not always so: some tests are about text that no compiler writes. What is known to crash
+    // the driver's compiler is refused, and what may is loaded in a process of its own.
+    unsafe { scoped_cuda::Ptx::from_compiler(text) }
 }

@@ -5,7 +5,7 @@
 
 #![allow(unsafe_code)] // raw loads
 
-use crate::common::{PTX, in_context, on_driver, real};
+use crate::common::{PTX, in_context, on_driver, ptx, real};
 use scoped_cuda::ffi::{CUmodule, CUresult};
 use scoped_cuda::kernel::OptimizationLevel;
 use scoped_cuda::{Context, Error, JitOptions, Result};
@@ -18,7 +18,7 @@ use std::{env, ptr, thread};
 
 /// What is spoiled.
 const TEXTS: [&str; 6] = [
-    PTX,
+    PTX.as_str(),
     include_str!("../common/link_kernel.ptx"),
     include_str!("../common/link_helper.ptx"),
     include_str!("../../examples/saxpy.ptx"),
@@ -139,10 +139,10 @@ fn load(ctx: Context<'_>, number: u64) -> Result<bool> {
         ..JitOptions::default()
     };
     let outcome = match number % 3 {
-        0 => ctx.load_ptx(&text).map(drop),
-        1 => ctx.load_ptx_with(&text, &options).map(drop),
+        0 => ctx.load_ptx(ptx(&text)).map(drop),
+        1 => ctx.load_ptx_with(ptx(&text), &options).map(drop),
         _ => ctx.linker(&options).and_then(|mut linker| {
-            linker.add_ptx("spoiled", &text)?;
+            linker.add_ptx("spoiled", ptx(&text))?;
             let linked = linker.finish()?;
             ctx.load_linked(&linked).map(drop)
         }),
@@ -177,7 +177,7 @@ fn load_raw(ctx: Context<'_>, bytes: &[u8]) -> CUresult {
 fn texts_load_while_they_are_whole() {
     in_context(|ctx| {
         for (index, text) in TEXTS.into_iter().enumerate() {
-            let loaded = ctx.load_ptx(text);
+            let loaded = ctx.load_ptx(ptx(text));
             assert_eq!(
                 loaded.is_ok(),
                 index != UNRESOLVED,
@@ -326,7 +326,7 @@ fn loads_the_inputs_it_is_told() {
                     false => refused += 1,
                 }
             }
-            assert_eq!(load_raw(ctx, PTX.as_bytes()), CUresult::SUCCESS);
+            assert_eq!(load_raw(ctx, PTX.as_str().as_bytes()), CUresult::SUCCESS);
             Ok(())
         })
     });

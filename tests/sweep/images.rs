@@ -15,8 +15,8 @@ pub(crate) const PROGRAMS: &[(&str, Program)] = &[
     }),
 ];
 
-const KERNEL: &str = include_str!("../common/link_kernel.ptx");
-const HELPER: &str = include_str!("../common/link_helper.ptx");
+const KERNEL: scoped_cuda::Ptx<'static> = scoped_cuda::include_ptx!("../common/link_kernel.ptx");
+const HELPER: scoped_cuda::Ptx<'static> = scoped_cuda::include_ptx!("../common/link_helper.ptx");
 
 fn images(ctx: Context<'_>) -> Result<()> {
     let options = JitOptions {

@@ -124,7 +124,7 @@ fn a_fault_ends_a_program_that_works_on_several_devices_or_is_reported() {
                 .and_then(|call| call.parse().ok())
                 .expect("a call was begun");
             assert!(
-                why.contains("a fault, and of another device, maybe"),
+                why.contains("may be one of another device): aborting"),
                 "{name}, call {last}: {why}"
             );
             (aborts, next) = (aborts + 1, last + 1);

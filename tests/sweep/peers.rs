@@ -49,17 +49,21 @@ fn several_contexts(driver: Driver) -> Result<()> {
         transfer.copy_rows(&image.region(.., 1.., ..)?, &mut arrived)?;
         assert_eq!(arrived.to_vec()?, [3, 4]);
         let (sender, mut image) = (a.new_stream()?, image);
+        // Memory of the host is lent while both devices work.
+        let mut host = [0u32; 2];
         scope(|scope| {
             scope.on(&sender, |on_a| {
                 scope.on(&stream, |on_b| {
                     let image = image.lend(on_a);
                     let mut arrived = arrived.lend(on_b);
                     let first = image.region(.., ..1, ..)?;
-                    transfer.enqueue_rows(on_a, &first, on_b, &mut arrived)
+                    transfer.enqueue_rows(on_a, &first, on_b, &mut arrived)?;
+                    on_b.read(&near, &mut host)
                 })
             })
         })?;
         assert_eq!(arrived.to_vec()?, [1, 2]);
+        assert_eq!(host, [1, 2]);
         Ok(())
     })
 }

@@ -483,6 +483,9 @@ mod types_span_of_plain_data;
 #[path = "types/struct_with_a_reference_as_a_parameter.rs"]
 mod types_struct_with_a_reference_as_a_parameter;
 
+#[path = "types/text_of_the_run_time_loaded_as_ptx.rs"]
+mod types_text_of_the_run_time_loaded_as_ptx;
+
 #[path = "types/threads_of_a_block_set_to_zero.rs"]
 mod types_threads_of_a_block_set_to_zero;
 

@@ -68,7 +68,7 @@ impl Spare {
         api.within(side.context, || Self {
             stream: api.stream(),
             event: api.event(),
-            module: api.load(PTX),
+            module: api.load(PTX.as_str()),
             plain: api.plain(256),
             pool: api.pool(side.device),
             context,

@@ -6,9 +6,9 @@
 //! Reads:   a linker is made in one context and ends with it; what it has made does not
 //! Fix:     finish it inside the closure, and keep the `LinkedImage`
 
-use scoped_cuda::{Driver, JitOptions, Result};
+use scoped_cuda::{Driver, JitOptions, Ptx, Result};
 
-fn f(driver: Driver, ptx: &str) -> Result<()> {
+fn f(driver: Driver, ptx: Ptx<'_>) -> Result<()> {
     let mut kept = None;
     driver.with_device(0, |gpu| {
         let mut linker = gpu.linker(&JitOptions::default())?;

@@ -6,9 +6,9 @@
 //! Reads:   `finish` takes the linker: what it made is in memory of its own, and the linker is destroyed
 //! Fix:     add everything first; for more, begin with a new linker
 
-use scoped_cuda::{LinkedImage, Linker, Result};
+use scoped_cuda::{LinkedImage, Linker, Ptx, Result};
 
-fn f(mut linker: Linker<'_>, kernels: &str, helpers: &str) -> Result<LinkedImage> {
+fn f(mut linker: Linker<'_>, kernels: Ptx<'_>, helpers: Ptx<'_>) -> Result<LinkedImage> {
     linker.add_ptx("kernels.ptx", kernels)?;
     let linked = linker.finish()?;
     linker.add_ptx("helpers.ptx", helpers)?; // <-

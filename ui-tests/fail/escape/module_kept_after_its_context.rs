@@ -6,9 +6,9 @@
 //! Reads:   a module is loaded in one context and ends with it
 //! Fix:     keep what it is made from, the text or a `LinkedImage`, and load it in each context
 
-use scoped_cuda::{Driver, Result};
+use scoped_cuda::{Driver, Ptx, Result};
 
-fn f(driver: Driver, ptx: &str) -> Result<()> {
+fn f(driver: Driver, ptx: Ptx<'_>) -> Result<()> {
     let mut kept = None;
     driver.with_device(0, |gpu| {
         let module = gpu.load_ptx(ptx)?;

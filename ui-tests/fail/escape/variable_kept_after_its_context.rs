@@ -6,9 +6,9 @@
 //! Reads:   a variable is part of its module, and that of its context, which ends with `with_device`
 //! Fix:     take the value out, not the variable
 
-use scoped_cuda::{Driver, Result};
+use scoped_cuda::{Driver, Ptx, Result};
 
-fn f(driver: Driver, ptx: &str) -> Result<()> {
+fn f(driver: Driver, ptx: Ptx<'_>) -> Result<()> {
     let mut kept = None;
     driver.with_device(0, |ctx| {
         kept = Some(ctx.load_ptx(ptx)?.global::<u32>("counter", 1)?); // <-

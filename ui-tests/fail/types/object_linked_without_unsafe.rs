@@ -6,9 +6,9 @@
 //! Reads:   PTX is compiled; what an object file or an archive contains, its owner has to promise
 //! Fix:     `unsafe { .. }`, with the reason why the bytes are what nvcc wrote; or add PTX
 
-use scoped_cuda::{LinkedImage, Linker, Result};
+use scoped_cuda::{LinkedImage, Linker, Ptx, Result};
 
-fn f(mut linker: Linker<'_>, kernels: &str, object: &[u8]) -> Result<LinkedImage> {
+fn f(mut linker: Linker<'_>, kernels: Ptx<'_>, object: &[u8]) -> Result<LinkedImage> {
     linker.add_ptx("kernels.ptx", kernels)?;
     linker.add_object("library.o", object)?; // <-
     linker.finish()

@@ -6,9 +6,9 @@
 //! Reads:   a tuple of one element needs a comma. The warning's advice is wrong here, and so is the help at the end; follow the note
 //! Fix:     `(u32,)`
 
-use scoped_cuda::{Context, Result};
+use scoped_cuda::{Ptx, Context, Result};
 
-fn f(gpu: Context<'_>, ptx: &str) -> Result<()> {
+fn f(gpu: Context<'_>, ptx: Ptx<'_>) -> Result<()> {
     let kernel = gpu.load_ptx(ptx)?.kernel::<(u32)>("spin")?; // <-
     println!("{kernel:?}");
     Ok(())

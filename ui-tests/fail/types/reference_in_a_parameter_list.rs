@@ -6,9 +6,9 @@
 //! Reads:   as it says: a host reference is neither device memory nor plain data
 //! Fix:     `In<f32>` for `const float *`
 
-use scoped_cuda::{Context, In, Result};
+use scoped_cuda::{Ptx, Context, In, Result};
 
-fn f(gpu: Context<'_>, ptx: &str) -> Result<()> {
+fn f(gpu: Context<'_>, ptx: Ptx<'_>) -> Result<()> {
     let kernel = gpu.load_ptx(ptx)?.kernel::<(&[f32], In<f32>)>("dot")?; // <-
     println!("{kernel:?}");
     Ok(())

@@ -1,8 +1,8 @@
 //! Twin of `fail/escape/linker_kept_after_its_context.rs`.
 
-use scoped_cuda::{Driver, JitOptions, Result};
+use scoped_cuda::{Driver, JitOptions, Ptx, Result};
 
-fn f(driver: Driver, ptx: &str) -> Result<()> {
+fn f(driver: Driver, ptx: Ptx<'_>) -> Result<()> {
     let mut kept = None;
     driver.with_device(0, |gpu| {
         let mut linker = gpu.linker(&JitOptions::default())?;

@@ -221,8 +221,9 @@ fn objects_of_an_ended_context_do_not_come_back_with_it() {
     on_api(|api| {
         let device = api.device(0);
         let context = api.retain(device);
-        let (address, module) =
-            api.within(context, || (api.plain(256), api.load(crate::common::PTX)));
+        let (address, module) = api.within(context, || {
+            (api.plain(256), api.load(crate::common::PTX.as_str()))
+        });
         ok(api.release(device));
         assert_eq!(api.retain(device), context);
         ok(api.push(context));

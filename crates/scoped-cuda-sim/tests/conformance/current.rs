@@ -36,7 +36,10 @@ fn creation_needs_a_context_and_takes_any() {
             let code = cu!(api.cuEventCreate(&raw mut event, CU_EVENT_DISABLE_TIMING));
             undo(code, || cu!(api.cuEventDestroy(event)))
         });
-        let (ptx, mut module) = (CString::new(crate::common::PTX).unwrap(), CUmodule::NULL);
+        let (ptx, mut module) = (
+            CString::new(crate::common::PTX.as_str()).unwrap(),
+            CUmodule::NULL,
+        );
         api.answers(sides, NEEDS_ONE, || {
             let code = cu!(api.cuModuleLoadDataEx(
                 &raw mut module,
@@ -61,7 +64,7 @@ fn what_is_created_belongs_to_whatever_is_current() {
     on_two(|api, a, b| {
         ok(cu!(api.cuCtxPushCurrent(b.context)));
         let (address, stream, event) = (api.plain(256), api.stream(), api.event());
-        let module = api.load(crate::common::PTX);
+        let module = api.load(crate::common::PTX.as_str());
         ok(cu!(api.cuCtxPopCurrent(ptr::null_mut())));
 
         assert_eq!(api.device_of(address), b.device);
@@ -232,7 +235,7 @@ fn what_names_an_object_to_destroy_or_to_ask_needs_no_context() {
             cu!(api.cuEventDestroy(event))
         });
         api.answers(sides, ANY, || {
-            let module = api.within(own.context, || api.load(crate::common::PTX));
+            let module = api.within(own.context, || api.load(crate::common::PTX.as_str()));
             cu!(api.cuModuleUnload(module))
         });
         let mut function = CUfunction::NULL;

@@ -9,7 +9,7 @@ use std::ptr;
 /// Runs a test with the module of the tests, loaded on device 0.
 fn with_module(test: impl FnOnce(Api, &[Side], CUmodule)) {
     on_sides(|api, sides| {
-        let module = api.within(sides[0].context, || api.load(PTX));
+        let module = api.within(sides[0].context, || api.load(PTX.as_str()));
         test(api, sides, module);
         ok(api.sync(sides[0].stream));
         ok(cu!(api.cuModuleUnload(module)));
@@ -222,7 +222,7 @@ fn each_load_of_a_text_has_its_own_variables() {
 fn a_variable_is_freed_by_nobody_and_goes_with_its_module() {
     on_sides(|api, sides| {
         let own = sides[0];
-        let module = api.within(own.context, || api.load(PTX));
+        let module = api.within(own.context, || api.load(PTX.as_str()));
         let counter = find(api, module, c"counter", 4);
         assert_eq!(more!(api.cuMemFree(counter)), INVALID_VALUE);
         assert_eq!(read(api, own, counter), 7);

@@ -8,8 +8,10 @@ use std::ffi::{CStr, CString, c_uint, c_void};
 use std::ptr;
 
 const HEADER: &str = ".version 8.0\n.target sm_75\n.address_size 64\n";
-const KERNEL: &str = include_str!("../../../../tests/common/link_kernel.ptx");
-const HELPER: &str = include_str!("../../../../tests/common/link_helper.ptx");
+const KERNEL: scoped_cuda::Ptx<'static> =
+    scoped_cuda::include_ptx!("../../../../tests/common/link_kernel.ptx");
+const HELPER: scoped_cuda::Ptx<'static> =
+    scoped_cuda::include_ptx!("../../../../tests/common/link_helper.ptx");
 const INVALID_IMAGE: CUresult = CUresult::INVALID_IMAGE;
 const INVALID_PTX: CUresult = CUresult::INVALID_PTX;
 const INVALID_SOURCE: CUresult = CUresult::INVALID_SOURCE;
@@ -151,7 +153,7 @@ fn complete(api: Api, linker: CUlinkState) -> (CUresult, Vec<u8>) {
 #[test]
 fn options_are_accepted_or_refused_one_by_one() {
     in_context(|api| {
-        let one = |option, value: c_uint| with(api, &[(option, value)], PTX).0;
+        let one = |option, value: c_uint| with(api, &[(option, value)], PTX.as_str()).0;
         for (level, code) in [
             (0, SUCCESS),
             (4, SUCCESS),
@@ -184,7 +186,7 @@ fn options_are_accepted_or_refused_one_by_one() {
                 (CU_JIT_GENERATE_DEBUG_INFO, 1),
                 (CU_JIT_OPTIMIZATION_LEVEL, level),
             ];
-            with(api, &given, PTX).0
+            with(api, &given, PTX.as_str()).0
         };
         assert_eq!((debug(0), debug(4)), (SUCCESS, INVALID_PTX));
         assert_eq!(one(9999, 0), INVALID_VALUE);
@@ -197,7 +199,7 @@ fn number_of_threads_comes_back_as_warps() {
         for (threads, registers) in [(1, None), (33, None), (1024, None), (1024, Some(64))] {
             let mut given = vec![(CU_JIT_THREADS_PER_BLOCK, threads)];
             given.extend(registers.map(|registers| (CU_JIT_MAX_REGISTERS, registers)));
-            let (mut jit, ptx) = (Jit::new(&given), CString::new(PTX).unwrap());
+            let (mut jit, ptx) = (Jit::new(&given), CString::new(PTX.as_str()).unwrap());
             ok(jit.load(api, ptx.as_ptr().cast()));
             let targeted = jit.value(4);
             assert!(
@@ -213,7 +215,7 @@ fn number_of_threads_comes_back_as_warps() {
 fn compiling_for_blocks_of_no_threads_is_a_violation() {
     on_simulated(&["compile for blocks of 0 threads"], |api, a, _| {
         let given = [(CU_JIT_THREADS_PER_BLOCK, 0)];
-        let code = api.within(a.context, || with(api, &given, PTX).0);
+        let code = api.within(a.context, || with(api, &given, PTX.as_str()).0);
         assert_eq!(code, INVALID_VALUE);
     });
 }
@@ -223,18 +225,18 @@ fn target_has_to_be_the_devices_to_load() {
     in_context(|api| {
         let device = api.driver.device(0).unwrap();
         let target = |target, ptx: &str| with(api, &[(CU_JIT_TARGET, target)], ptx);
-        assert_eq!(target(30, PTX).0, INVALID_IMAGE);
-        assert_eq!(target(999, PTX).0, INVALID_VALUE);
+        assert_eq!(target(30, PTX.as_str()).0, INVALID_IMAGE);
+        assert_eq!(target(999, PTX.as_str()).0, INVALID_VALUE);
         if device.compute_capability() != Ok((9, 0)) {
             return;
         }
-        ok(target(90, PTX).0);
-        let (code, log) = target(80, &PTX.replace("sm_75", "sm_90"));
+        ok(target(90, PTX.as_str()).0);
+        let (code, log) = target(80, &PTX.as_str().replace("sm_75", "sm_90"));
         assert_eq!(code, INVALID_PTX);
         let higher = "ptxas fatal   : SM version specified by .target is higher than default SM version assumed";
         assert!(log.starts_with(higher), "{log}");
         assert_eq!(
-            (target(100, PTX).0, target(120, PTX).0),
+            (target(100, PTX.as_str()).0, target(120, PTX.as_str()).0),
             (INVALID_SOURCE, INVALID_SOURCE)
         );
     });
@@ -244,7 +246,7 @@ fn target_has_to_be_the_devices_to_load() {
 fn information_log_is_empty_unless_it_is_verbose() {
     in_context(|api| {
         // What comes from the driver's cache on disk is not compiled, and not talked about.
-        let ptx = || CString::new(never_seen(PTX)).unwrap();
+        let ptx = || CString::new(never_seen(PTX.as_str())).unwrap();
         let mut quiet = Jit::new(&[]);
         ok(quiet.load(api, ptx().as_ptr().cast()));
         assert_eq!((quiet.info(), quiet.value(1)), ("", 0));
@@ -263,13 +265,13 @@ fn information_log_is_empty_unless_it_is_verbose() {
 #[test]
 fn unresolved_function_is_named_by_a_load() {
     in_context(|api| {
-        let (code, log) = with(api, &[], KERNEL);
+        let (code, log) = with(api, &[], KERNEL.as_str());
         assert_eq!(code, INVALID_PTX);
         assert_eq!(
             log.trim_end(),
             "ptxas fatal   : Unresolved extern function 'helper'"
         );
-        ok(with(api, &[], HELPER).0);
+        ok(with(api, &[], HELPER.as_str()).0);
         ok(with(api, &[], HEADER).0);
     });
 }
@@ -286,16 +288,16 @@ fn linker_is_made_in_the_current_context_and_needs_none_afterwards() {
         });
         for (code, linker, jit) in jits {
             if code == SUCCESS {
-                ok(add(api, linker, CU_JIT_INPUT_PTX, &text(HELPER)));
+                ok(add(api, linker, CU_JIT_INPUT_PTX, &text(HELPER.as_str())));
                 // The NUL may be counted or not.
-                let kernel = text(KERNEL);
+                let kernel = text(KERNEL.as_str());
                 let kernel = &kernel[..kernel.len() - 1];
                 ok(add(api, linker, CU_JIT_INPUT_PTX, kernel));
                 let (code, cubin) = complete(api, linker);
                 ok(code);
                 assert_eq!(cubin[..4], *b"\x7fELF");
                 assert_eq!(
-                    add(api, linker, CU_JIT_INPUT_PTX, &text(HELPER)),
+                    add(api, linker, CU_JIT_INPUT_PTX, &text(HELPER.as_str())),
                     INVALID_VALUE
                 );
                 ok(cu!(api.cuLinkDestroy(linker)));
@@ -311,8 +313,8 @@ fn what_was_linked_loads_from_anywhere_and_is_copied() {
         let mut jit = Jit::new(&[]);
         let (code, linker) = jit.linker(api);
         ok(code);
-        ok(add(api, linker, CU_JIT_INPUT_PTX, &text(KERNEL)));
-        ok(add(api, linker, CU_JIT_INPUT_PTX, &text(HELPER)));
+        ok(add(api, linker, CU_JIT_INPUT_PTX, &text(KERNEL.as_str())));
+        ok(add(api, linker, CU_JIT_INPUT_PTX, &text(HELPER.as_str())));
         let (code, cubin) = complete(api, linker);
         ok(code);
         ok(cu!(api.cuLinkDestroy(linker)));
@@ -339,7 +341,7 @@ fn linker_names_what_is_missing() {
         let mut jit = Jit::new(&[]);
         let (code, linker) = jit.linker(api);
         ok(code);
-        ok(add(api, linker, CU_JIT_INPUT_PTX, &text(KERNEL)));
+        ok(add(api, linker, CU_JIT_INPUT_PTX, &text(KERNEL.as_str())));
         for _ in 0..2 {
             assert_eq!(complete(api, linker).0, INVALID_SOURCE);
             let log = jit.error();
@@ -383,7 +385,9 @@ fn linked_for_another_device_it_does_not_load() {
         let mut jit = Jit::new(&[(CU_JIT_TARGET, 80)]);
         let (code, linker) = jit.linker(api);
         ok(code);
-        let own = HELPER.replace("sm_75", &format!("sm_{major}{minor}"));
+        let own = HELPER
+            .as_str()
+            .replace("sm_75", &format!("sm_{major}{minor}"));
         assert_eq!(add(api, linker, CU_JIT_INPUT_PTX, &text(&own)), INVALID_PTX);
         let (code, cubin) = complete(api, linker);
         ok(code);

@@ -135,7 +135,7 @@ fn the_first_launch_of_a_kernel_needs_no_context_either() {
         let own = sides[0];
         let mut modules = Vec::new();
         api.answers(sides, [SUCCESS; 3], || {
-            let module = api.within(own.context, || api.load(crate::common::PTX));
+            let module = api.within(own.context, || api.load(crate::common::PTX.as_str()));
             modules.push(module);
             api.launch(api.function(module, "nothing"), own.stream)
         });
@@ -172,7 +172,7 @@ fn a_kernel_is_found_by_its_name() {
 fn an_unloaded_module_and_its_kernels_are_refused() {
     on_sides(|api, sides| {
         let own = sides[0];
-        let module = api.within(own.context, || api.load(crate::common::PTX));
+        let module = api.within(own.context, || api.load(crate::common::PTX.as_str()));
         let nothing = api.function(module, "nothing");
         ok(cu!(api.cuModuleUnload(module)));
         assert_eq!(cu!(api.cuModuleUnload(module)), INVALID_HANDLE);

@@ -436,7 +436,7 @@ impl Api {
         let context = self.retain(device);
         self.within(context, || {
             let (stream, pool) = (self.stream(), self.pool(device));
-            let module = self.load(PTX);
+            let module = self.load(PTX.as_str());
             Side {
                 device,
                 context,
