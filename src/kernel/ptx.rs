@@ -14,7 +14,7 @@ use std::fmt;
 /// |---|---|
 /// | a file beside the program | [`include_ptx!`](crate::include_ptx) |
 /// | a constant of the program | [`ptx!`](crate::ptx) |
-/// | what NVRTC has compiled | [`Compiled::ptx`](crate::nvrtc::Compiled::ptx), with the feature `nvrtc` |
+/// | what NVRTC has compiled | `nvrtc::Compiled::ptx`, with the feature `nvrtc` |
 /// | a file or a string that is known when the program runs | [`Ptx::from_compiler`], which is `unsafe` |
 ///
 /// ```

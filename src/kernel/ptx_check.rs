@@ -331,4 +331,114 @@ mod tests {
             assert!(Tokens(text).count() <= text.len());
         }
     }
+
+    /// The project's own PTX, which the texts below are made of.
+    const OWN: &[&str] = &[
+        include_str!("../../examples/kernels.ptx"),
+        include_str!("../../examples/saxpy.ptx"),
+        include_str!("../../examples/smooth.ptx"),
+        include_str!("../../tests/common/kernels.ptx"),
+        include_str!("../../tests/common/launches.ptx"),
+    ];
+
+    /// Words that have crashed a compiler in some place, or might.
+    const WORDS: &[&str] = &[
+        ".maxntid",
+        "4294967295",
+        ".align",
+        "2147483648",
+        ".func",
+        ".entry",
+        "%r2",
+        "/",
+        "-1",
+        "{",
+        "}",
+        "[",
+        "]",
+        ".param",
+        ".reg",
+        ".b32",
+        "0",
+        ";",
+        ",",
+        ".shared",
+        "(",
+        ")",
+        ".reqntid",
+        "0x20",
+    ];
+
+    /// A text with one to three of its words left out, replaced or doubled.
+    fn spoiled(seed: u64) -> String {
+        let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+        let mut below = |end: usize| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state % end as u64) as usize
+        };
+        let mut text = OWN[below(OWN.len())].to_owned();
+        for _ in 0..=below(3) {
+            let (start, end) = (text.as_ptr().addr(), text.len());
+            let words: Vec<_> = Tokens(&text)
+                .map(|word| word.as_ptr().addr() - start..word.as_ptr().addr() - start + word.len())
+                .filter(|word| word.end <= end)
+                .collect();
+            let (at, other) = (
+                words[below(words.len())].clone(),
+                &words[below(words.len())],
+            );
+            let new = match below(4) {
+                0 => String::new(),
+                1 => text[other.clone()].to_owned(),
+                2 => format!("{} {}", &text[at.clone()], &text[other.clone()]),
+                _ => WORDS[below(WORDS.len())].to_owned(),
+            };
+            text.replace_range(at, &new);
+        }
+        text
+    }
+
+    /// No text that passes the check crashes ptxas. `SCOPED_CUDA_PTXAS=/path/to/ptxas cargo test --lib
+    /// ptxas -- --ignored`; `SCOPED_CUDA_PTXAS_TEXTS` says how many texts (100).
+    #[test]
+    #[ignore = "needs ptxas: SCOPED_CUDA_PTXAS=path cargo test --lib ptxas -- --ignored"]
+    fn what_passes_the_check_does_not_crash_ptxas() {
+        use std::env::{temp_dir, var};
+        let ptxas = var("SCOPED_CUDA_PTXAS").expect("the path of ptxas");
+        let texts: u64 = var("SCOPED_CUDA_PTXAS_TEXTS").map_or(100, |texts| texts.parse().unwrap());
+        let file = temp_dir().join(format!("scoped-cuda-{}.ptx", std::process::id()));
+        let (mut refused, mut compiled, mut crashed) = (0, 0, Vec::new());
+        for seed in 0..texts {
+            let text = spoiled(seed);
+            if check(&text).is_err() {
+                refused += 1;
+                continue;
+            }
+            std::fs::write(&file, &text).unwrap();
+            let status = std::process::Command::new("timeout")
+                .args(["20", &ptxas, "-arch", "sm_90", "-o", "/dev/null"])
+                .arg(&file)
+                .stderr(std::process::Stdio::null())
+                .stdout(std::process::Stdio::null())
+                .status()
+                .unwrap();
+            match status.code() {
+                // Killed by a signal, which `timeout` tells as 128 and more; or not done in time.
+                None | Some(124..=159) => crashed.push((seed, status.code())),
+                Some(code) => compiled += u64::from(code == 0),
+            }
+        }
+        let _ = std::fs::remove_file(file);
+        println!("{texts} texts: {refused} refused, {compiled} compiled, crashes: {crashed:?}");
+        assert!(
+            refused < texts && compiled > 0,
+            "the texts are neither all bad nor all good"
+        );
+        assert!(
+            crashed.len() as u64 <= texts / 1000,
+            "crashes that the check does not know: {crashed:?}"
+        );
+    }
 }

@@ -19,11 +19,12 @@ thread_local! {
 }
 
 /// Calls that no capture of a mode but the relaxed one can hold.
-const PROHIBITED: [&str; 9] = [
+const PROHIBITED: [&str; 10] = [
     "cuMemAlloc",
     "cuMemFree",
     "cuMemHostAlloc",
     "cuMemPoolCreate",
+    "cuMemPoolSetAttribute",
     "cuMemAllocFromPoolAsync",
     "cuStreamSynchronize",
     "cuStreamQuery",

@@ -49,6 +49,7 @@ pub(crate) unsafe fn mem_pool_set_release_threshold(
     pool: CUmemoryPool,
     mut bytes: u64,
 ) -> Result<()> {
+    let _relaxed = driver.relaxed();
     driver.call("cuMemPoolSetAttribute", |s| {
         // SAFETY: the caller's promise; this attribute is a 64-bit number and the pointer is valid for the call.
         unsafe {
@@ -70,6 +71,7 @@ pub(crate) unsafe fn mem_pool_get_bytes(
     pool: CUmemoryPool,
     attribute: CUmemPool_attribute,
 ) -> Result<u64> {
+    let _relaxed = driver.relaxed();
     let mut bytes = 0_u64;
     driver.call("cuMemPoolGetAttribute", |s| {
         // SAFETY: the caller's promise; these attributes are 64-bit numbers and the pointer is valid for the call.
@@ -99,6 +101,7 @@ pub(crate) unsafe fn mem_pool_set_access(
     pool: CUmemoryPool,
     device: CUdevice,
 ) -> Result<()> {
+    let _relaxed = driver.relaxed();
     let access = CUmemAccessDesc {
         location: CUmemLocation {
             type_: CU_MEM_LOCATION_TYPE_DEVICE,

@@ -25,12 +25,22 @@ pub(crate) struct Jit {
 unsafe impl Send for Jit {}
 
 /// A buffer for text.
-#[derive(Default)]
 struct Log {
     buffer: *mut u8,
     room: usize,
     /// The value with the size.
     size: *mut *mut c_void,
+}
+
+// By hand: a compiler of Rust 1.85 derives none for pointers.
+impl Default for Log {
+    fn default() -> Self {
+        Self {
+            buffer: std::ptr::null_mut(),
+            room: Default::default(),
+            size: std::ptr::null_mut(),
+        }
+    }
 }
 
 impl Jit {
