@@ -18,6 +18,8 @@ pub use nvrtc_error::NvrtcError;
 pub use teardown_error::TeardownError;
 
 use crate::extent::{Extent, HostLayout};
+#[cfg(feature = "sim")]
+use crate::ffi::CUresult;
 use crate::ffi::{LoadError, Symbol};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -466,6 +468,30 @@ pub enum Error {
         got: usize,
     },
 
+    /// The PTX declares a parameter of another kind: an integer where the Rust type is a floating-point
+    /// number, for example.
+    #[error("parameter {index} of kernel `{kernel}` is declared `{got}`, the Rust type is {want}")]
+    ArgKind {
+        /// The kernel.
+        kernel: String,
+        /// Which parameter, from 0.
+        index: usize,
+        /// What the Rust type is.
+        want: String,
+        /// What the PTX declares.
+        got: String,
+    },
+
+    /// A kernel was launched on a simulated driver that has nothing to run for it.
+    #[cfg(feature = "sim")]
+    #[error(
+        "the simulated driver cannot run this: {reason}; register a body with `Machine::kernel`"
+    )]
+    NotSimulated {
+        /// What is missing.
+        reason: String,
+    },
+
     /// A parameter of the kernel has another size.
     #[error("parameter {index} of kernel `{kernel}` has {got} bytes, the Rust type says {want}")]
     ArgSize {
@@ -503,6 +529,18 @@ impl Error {
             name: symbol.name,
             needs: Version(symbol.version),
             driver,
+        }
+    }
+
+    /// What a simulated machine says of a launch that it could not run, instead of its result code.
+    #[cfg(feature = "sim")]
+    #[cold]
+    pub(crate) fn with_reason(self, reason: Option<String>) -> Self {
+        match (self, reason) {
+            (Self::Driver(error), Some(reason)) if error.code() == CUresult::NOT_SUPPORTED => {
+                Self::NotSimulated { reason }
+            }
+            (other, _) => other,
         }
     }
 

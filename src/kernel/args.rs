@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::ffi::CUdeviceptr;
 use crate::memory::sealed::{Near, Sealed, Token};
 use crate::memory::{MemoryMut, OnStream, Readable};
-use bytemuck::Pod;
+use bytemuck::{AnyBitPattern, Pod};
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -28,7 +28,7 @@ use std::ptr;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an argument for a kernel parameter `{P}`",
     label = "the kernel's parameter here is `{P}`",
-    note = "pass `&OnStream`, or `&Buffer` at rest, for `In<T>`; `&mut OnStream` for `Out<T>` and `InOut<T>`; `Some` of these or `Null` for `Optional`; a value of exactly type `T` for `T`: numbers are not converted, so `2.0f32` or `u32::try_from(n)`"
+    note = "pass `&OnStream`, or `&Buffer` at rest, for `In<T>`; `&mut OnStream` for `Out<T>` and `InOut<T>`: `let mut y = y.lend(s);` makes an `OnStream` of a buffer `y`, to be passed as `&mut y`; `Some` of these or `Null` for `Optional`; a value of exactly type `T` for `T`: numbers are not converted, so `2.0f32` or `u32::try_from(n)`"
 )]
 pub trait Arg<'s, 'scope, 'ctx, P: Param> {
     /// What the kernel gets: an address or the plain data itself.
@@ -245,7 +245,9 @@ impl<'s, 'scope, 'ctx> Arg<'s, 'scope, 'ctx, SharedBytes> for SharedBytes {
     }
 }
 
-impl<'s, 'scope, 'ctx, T: Pod> Arg<'s, 'scope, 'ctx, T> for T {
+// A value may have padding, which no program reads: the driver copies its bytes, and the kernel reads
+// the fields.
+impl<'s, 'scope, 'ctx, T: AnyBitPattern> Arg<'s, 'scope, 'ctx, T> for T {
     type Value = One<T>;
 
     #[inline]

@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)] // looks variables up, unloads modules
 
+use super::declarations::Declared;
 use super::limits::Limits;
 use crate::context::Context;
 use crate::error::Result;
@@ -16,6 +17,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) struct Image<'ctx> {
     pub(super) context: Context<'ctx>,
     pub(super) raw: CUmodule,
+    /// The parameters of its kernels, when it was loaded from text.
+    pub(super) declared: HashMap<String, Vec<Declared>>,
     /// What is known of the functions that were looked up: the driver has one function of a name, however many kernels are that.
     pub(super) functions: Mutex<HashMap<CUfunction, Arc<Limits>>>,
     /// Where the variables are that somebody has a handle of. By address and not by name: two names may be of one place.
@@ -24,10 +27,15 @@ pub(super) struct Image<'ctx> {
 
 impl<'ctx> Image<'ctx> {
     /// `raw` is loaded in the context, and owned by the image from now on.
-    pub(super) fn new(context: Context<'ctx>, raw: CUmodule) -> Self {
+    pub(super) fn new(
+        context: Context<'ctx>,
+        raw: CUmodule,
+        declared: HashMap<String, Vec<Declared>>,
+    ) -> Self {
         Self {
             context,
             raw,
+            declared,
             functions: Mutex::default(),
             taken: Mutex::default(),
         }

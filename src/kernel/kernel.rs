@@ -5,7 +5,7 @@
 use super::image::Image;
 use super::limits::Limits;
 use super::module::Module;
-use super::parameter::{check_parameters, declared_parameters};
+use super::parameter::{check_kinds, check_parameters, declared_parameters};
 use super::params::Params;
 use crate::context::Context;
 use crate::error::Result;
@@ -43,6 +43,9 @@ impl<'ctx, P> Kernel<'ctx, P> {
             // SAFETY: the function lives as long as its image.
             let declared = unsafe { declared_parameters(driver, function) }?;
             check_parameters(P::LAYOUT, &declared, name)?;
+        }
+        if let Some(declared) = image.declared.get(name) {
+            check_kinds(P::LAYOUT, declared, name)?;
         }
         let limits = limits_of(&image, function)?;
         Ok(Self {

@@ -268,6 +268,11 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
                 unsafe { calls::launch_kernel(driver, raw, kernel.as_raw(), pointers) }
             })
         });
+        #[cfg(feature = "sim")]
+        let launched = launched.map_err(|error| {
+            let machine = self.state().api().origin().machine.as_ref();
+            error.with_reason(machine.and_then(|machine| machine.violations().pop()))
+        });
         self.explained(launched)
     }
 }

@@ -3,6 +3,7 @@
 #![allow(unsafe_code)] // hands images to the driver
 
 use super::binary::{check_cubin, check_fatbin};
+use super::declarations;
 use super::jit::JitOptions;
 use super::load_image::{LoadFailure, bad_image, load, load_binary};
 use super::module::Module;
@@ -43,16 +44,19 @@ impl<'ctx> Context<'ctx> {
     pub fn load_ptx_with(self, ptx: Ptx<'_>, options: &JitOptions) -> Result<Module<'ctx>> {
         let text =
             ptx_text(ptx.as_str()).map_err(|reason| ImageError::new(ImageKind::Ptx, reason, ""))?;
+        let declared = declarations::read(ptx.as_str());
         // SAFETY: text with a NUL at its end.
-        unsafe { load(self, text.as_ptr().cast(), options) }.map_err(|refused| match refused {
-            LoadFailure::Image { error, log } => {
-                let target = options.target.map(|(major, minor)| {
-                    format!(" (compiled for compute capability {major}.{minor})")
-                });
-                let reason = format!("{error}{}", target.unwrap_or_default());
-                Error::from(ImageError::new(ImageKind::Ptx, reason, log))
+        unsafe { load(self, text.as_ptr().cast(), options, declared) }.map_err(|refused| {
+            match refused {
+                LoadFailure::Image { error, log } => {
+                    let target = options.target.map(|(major, minor)| {
+                        format!(" (compiled for compute capability {major}.{minor})")
+                    });
+                    let reason = format!("{error}{}", target.unwrap_or_default());
+                    Error::from(ImageError::new(ImageKind::Ptx, reason, log))
+                }
+                LoadFailure::Other(error) => error,
             }
-            LoadFailure::Other(error) => error,
         })
     }
 

@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)] // hands images to the driver
 
+use super::declarations::Declared;
 use super::image::Image;
 use super::jit::JitOptions;
 use super::module::Module;
@@ -9,6 +10,7 @@ use crate::context::Context;
 use crate::error::{DriverError, Error, ImageError, ImageKind, Result};
 use crate::ffi::CUresult;
 use crate::internal::{calls, current};
+use std::collections::HashMap;
 use std::ffi::c_void;
 
 /// What a failed load comes from.
@@ -29,12 +31,14 @@ pub(super) unsafe fn load_binary<'ctx>(
     options: &JitOptions,
 ) -> Result<Module<'ctx>> {
     // SAFETY: the caller's promise.
-    unsafe { load(context, image.as_ptr().cast(), options) }.map_err(|refused| match refused {
-        LoadFailure::Image { error, log } => {
-            let reason = error.to_string();
-            Error::from(ImageError::new(ImageKind::Binary, reason, log))
+    unsafe { load(context, image.as_ptr().cast(), options, HashMap::new()) }.map_err(|refused| {
+        match refused {
+            LoadFailure::Image { error, log } => {
+                let reason = error.to_string();
+                Error::from(ImageError::new(ImageKind::Binary, reason, log))
+            }
+            LoadFailure::Other(error) => error,
         }
-        LoadFailure::Other(error) => error,
     })
 }
 
@@ -44,6 +48,7 @@ pub(super) unsafe fn load<'ctx>(
     context: Context<'ctx>,
     image: *const c_void,
     options: &JitOptions,
+    declared: HashMap<String, Vec<Declared>>,
 ) -> Result<Module<'ctx>, LoadFailure> {
     let state = context.state();
     let arguments = options
@@ -54,7 +59,10 @@ pub(super) unsafe fn load<'ctx>(
         unsafe { calls::module_load(context.api(), image, &arguments) }
     });
     match loaded {
-        Ok(raw) => Ok(Module::new(Image::new(context, raw), arguments.info())),
+        Ok(raw) => Ok(Module::new(
+            Image::new(context, raw, declared),
+            arguments.info(),
+        )),
         Err(Error::Driver(error)) if is_about_the_image(error.code()) => Err(LoadFailure::Image {
             error,
             log: arguments.error(),

@@ -3,6 +3,7 @@
 mod args;
 mod attributes;
 mod binary;
+mod declarations;
 mod global;
 mod image;
 mod jit;

@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)] // asks the driver about functions
 
+use super::declarations::Declared;
 use super::module::Module;
 use super::params::ParamLayout;
 use crate::error::{Error, Result};
@@ -92,4 +93,26 @@ pub(super) fn check_parameters(
             got,
         })
     }
+}
+
+/// Compares the kinds of Rust types with those that the PTX of the module declares, when it was loaded
+/// from text.
+pub(super) fn check_kinds(
+    layout: &[&[ParamLayout]],
+    declared: &[Declared],
+    kernel: &str,
+) -> Result<()> {
+    let layout = layout.iter().copied().flatten();
+    for (index, (layout, declared)) in layout.zip(declared).enumerate() {
+        let kind = layout.kind();
+        if !declared.admits(kind) {
+            return Err(Error::ArgKind {
+                kernel: kernel.to_owned(),
+                index,
+                want: kind.to_string(),
+                got: declared.text.clone(),
+            });
+        }
+    }
+    Ok(())
 }

@@ -1,8 +1,10 @@
 //! The types of kernel parameters.
 
+use super::declarations::Kind;
 use crate::ffi::CUdeviceptr;
 use crate::memory::sealed::{Sealed, Token};
-use bytemuck::Pod;
+use bytemuck::{AnyBitPattern, Pod};
+use std::any::TypeId;
 use std::marker::PhantomData;
 
 /// A pointer parameter to memory of `T` that the kernel only reads: `const T *`.
@@ -41,20 +43,35 @@ pub struct SharedBytes;
 pub struct Null;
 
 /// Size and alignment of a parameter in a kernel's parameter list, in bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct ParamLayout {
     size: usize,
     align: usize,
+    kind: fn() -> Kind,
 }
 
 impl ParamLayout {
     /// That of a Rust type, which is also that of the C type it stands for.
     #[must_use]
-    pub const fn of<T>() -> Self {
+    pub const fn of<T: 'static>() -> Self {
         Self {
             size: size_of::<T>(),
             align: align_of::<T>(),
+            kind: kind_of::<T>,
         }
+    }
+
+    /// That of a pointer to device memory.
+    pub(super) const fn pointer() -> Self {
+        Self {
+            kind: || Kind::Pointer,
+            ..Self::of::<CUdeviceptr>()
+        }
+    }
+
+    /// What the parameter is.
+    pub(super) fn kind(self) -> Kind {
+        (self.kind)()
     }
 
     /// The size in bytes.
@@ -71,9 +88,33 @@ impl ParamLayout {
     }
 }
 
+/// What a type of plain data is, as far as its name tells.
+fn kind_of<T: 'static>() -> Kind {
+    let is = |types: &[TypeId]| types.contains(&TypeId::of::<T>());
+    if is(&[TypeId::of::<f32>(), TypeId::of::<f64>()]) {
+        Kind::Float
+    } else if is(&[
+        TypeId::of::<u8>(),
+        TypeId::of::<u16>(),
+        TypeId::of::<u32>(),
+        TypeId::of::<u64>(),
+        TypeId::of::<usize>(),
+        TypeId::of::<i8>(),
+        TypeId::of::<i16>(),
+        TypeId::of::<i32>(),
+        TypeId::of::<i64>(),
+        TypeId::of::<isize>(),
+    ]) {
+        Kind::Integer
+    } else {
+        Kind::Bytes
+    }
+}
+
 /// A kernel parameter: [`In`], [`Out`] or [`InOut`] of plain data, one of the types made of these, or plain data itself by value. Sealed.
 ///
-/// Plain data is any type that is [`bytemuck::Pod`], so a `#[repr(C)]` struct that mirrors the kernel's goes by value; its alignment counts too
+/// Plain data by value is any type that is [`bytemuck::AnyBitPattern`], so a `#[repr(C)]` struct that mirrors the kernel's goes by value, with
+/// padding as C has it (`derive(AnyBitPattern)`); its alignment counts too
 /// (`float4` has 16: write `#[repr(C, align(16))]`). A reference is not a parameter: its address means nothing on the device.
 ///
 /// | Rust | CUDA C++ | a precondition sees |
@@ -143,7 +184,7 @@ pub trait Param {
 )]
 pub trait Pointer: Param + Sealed {}
 
-const POINTER: &[ParamLayout] = &[ParamLayout::of::<CUdeviceptr>()];
+const POINTER: &[ParamLayout] = &[ParamLayout::pointer()];
 
 impl<T: Pod> Param for In<T> {
     const LAYOUT: &'static [ParamLayout] = POINTER;
@@ -186,8 +227,7 @@ impl<P: Pointer> Sealed for Optional<P> {}
 impl<P: Pointer> Pointer for Optional<P> {}
 
 impl<P: Pointer, N: Count> Param for WithLen<P, N> {
-    const LAYOUT: &'static [ParamLayout] =
-        &[ParamLayout::of::<CUdeviceptr>(), ParamLayout::of::<N>()];
+    const LAYOUT: &'static [ParamLayout] = &[ParamLayout::pointer(), ParamLayout::of::<N>()];
     type Seen = P::Seen;
 
     fn seal(_: Token) {}
@@ -208,7 +248,7 @@ impl Param for SharedBytes {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Pod> Param for T {
+impl<T: AnyBitPattern> Param for T {
     const LAYOUT: &'static [ParamLayout] = &[ParamLayout::of::<T>()];
     type Seen = T;
 

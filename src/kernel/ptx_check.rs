@@ -90,7 +90,7 @@ fn is_small_number(token: &str) -> bool {
 }
 
 /// Words, strings and marks of a text, without what is between them.
-struct Tokens<'a>(&'a str);
+pub(super) struct Tokens<'a>(pub(super) &'a str);
 
 impl<'a> Tokens<'a> {
     fn skip_blank(&mut self) {

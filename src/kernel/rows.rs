@@ -69,7 +69,7 @@ impl RowsShape {
 
 #[diagnostic::do_not_recommend]
 impl<T: Pod> Param for In<Rows<T>> {
-    const LAYOUT: &'static [ParamLayout] = &[ParamLayout::of::<CUdeviceptr>()];
+    const LAYOUT: &'static [ParamLayout] = &[ParamLayout::pointer()];
     type Seen = RowsShape;
 
     fn seal(_: Token) {}
@@ -77,7 +77,7 @@ impl<T: Pod> Param for In<Rows<T>> {
 
 #[diagnostic::do_not_recommend]
 impl<T: Pod> Param for Out<Rows<T>> {
-    const LAYOUT: &'static [ParamLayout] = &[ParamLayout::of::<CUdeviceptr>()];
+    const LAYOUT: &'static [ParamLayout] = &[ParamLayout::pointer()];
     type Seen = RowsShape;
 
     fn seal(_: Token) {}
@@ -85,7 +85,7 @@ impl<T: Pod> Param for Out<Rows<T>> {
 
 #[diagnostic::do_not_recommend]
 impl<T: Pod> Param for InOut<Rows<T>> {
-    const LAYOUT: &'static [ParamLayout] = &[ParamLayout::of::<CUdeviceptr>()];
+    const LAYOUT: &'static [ParamLayout] = &[ParamLayout::pointer()];
     type Seen = RowsShape;
 
     fn seal(_: Token) {}

@@ -30,7 +30,8 @@ impl Context<'_> {
     ///
     /// # Errors
     /// Before `f` is called: [`Error::AlreadyRegistered`] when some of the memory is page-locked already, by this function, by another
-    /// library or because it is a `PinnedBuffer`; [`Error::OutOfHostMemory`]; or what the driver returns. Then those of `f`. If it has
+    /// library; what the driver returns for a `PinnedBuffer` (`CUDA_ERROR_INVALID_VALUE`, measured);
+    /// [`Error::OutOfHostMemory`]. Then those of `f`. If it has
     /// none, that of unlocking; else that is kept for [`Driver::take_teardown_errors`](crate::Driver::take_teardown_errors).
     ///
     /// ```

@@ -12,6 +12,7 @@ mod global;
 mod host_function;
 mod images;
 mod kernel;
+mod kinds;
 mod launch;
 mod linker;
 mod managed;

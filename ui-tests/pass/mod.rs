@@ -333,6 +333,9 @@ mod mix_variable_brand_made_shorter;
 #[path = "mix/variable_of_another_gpu_lent_to_a_stream.rs"]
 mod mix_variable_of_another_gpu_lent_to_a_stream;
 
+#[path = "papercuts/buffer_cloned.rs"]
+mod papercuts_buffer_cloned;
+
 #[path = "papercuts/closure_in_a_variable_without_a_type.rs"]
 mod papercuts_closure_in_a_variable_without_a_type;
 
