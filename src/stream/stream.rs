@@ -128,6 +128,7 @@ impl<'ctx> Stream<'ctx> {
     ///
     /// # Errors
     /// [`CloseError`] with the stream and what the driver returned.
+    #[allow(clippy::result_large_err)] // the stream itself comes back
     pub fn close(self) -> Result<(), CloseError<Self>> {
         let driver = self.context.api();
         // SAFETY: live and owned. No pending work borrows anything outside scopes (C5); a copy that owns its memory goes on (measured).
