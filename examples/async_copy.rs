@@ -1,6 +1,7 @@
 //! Transfers as futures, under an executor of thirty lines: `cargo run --example async_copy`.
 //!
-//! Uses the real driver when the machine has one with a device, else the simulated one, and says which.
+//! Uses the real driver when the machine has one with a device, else the simulated one, and says
+//! which.
 
 use scoped_cuda::sim::Simulation;
 use scoped_cuda::{Context, Driver, Result, Stream};
@@ -72,7 +73,8 @@ impl Wake for Unpark {
     }
 }
 
-/// Runs a future on this thread, which sleeps while there is nothing to do. Says how often it polled.
+/// Runs a future on this thread, which sleeps while there is nothing to do. Says how often it
+/// polled.
 fn block_on<F: Future>(future: F) -> (F::Output, usize) {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut task = task::Context::from_waker(&waker);

@@ -1,6 +1,8 @@
-//! What is in this machine: every device, and how each reaches the memory of the others: `cargo run --example devices`.
+//! What is in this machine: every device, and how each reaches the memory of the others: `cargo run
+//! --example devices`.
 //!
-//! Uses the real driver when the machine has one with a device, else a simulated machine of four devices in two linked pairs.
+//! Uses the real driver when the machine has one with a device, else a simulated machine of four
+//! devices in two linked pairs.
 
 use scoped_cuda::sim::{Peers, Simulation};
 use scoped_cuda::{Attribute, Device, Driver, Result};
@@ -30,7 +32,8 @@ fn describe(device: Device) -> Result<()> {
     Ok(())
 }
 
-/// A row for each device that accesses, a column for each device whose memory is accessed. Links are directed.
+/// A row for each device that accesses, a column for each device whose memory is accessed. Links
+/// are directed.
 fn print_links(devices: &[Device]) -> Result<()> {
     if devices.len() < 2 {
         println!("\none device: it has no peers");

@@ -1,10 +1,13 @@
-//! A tour of kernels: a vector sum, a tiled matrix product in shared memory, a reduction with dynamic shared memory, and a cooperative
-//! kernel whose blocks wait for each other. `cargo run --example kernels`
+//! A tour of kernels: a vector sum, a tiled matrix product in shared memory, a reduction with
+//! dynamic shared memory, and a cooperative kernel whose blocks wait for each other. `cargo run
+//! --example kernels`
 //!
-//! Their CUDA C++ source is `kernels.cu`, which says how `kernels.ptx` is made of it. Each is wrapped once with what has to hold for a launch,
-//! beside a comment that says why that suffices; from then on launches are safe. Every result is compared with the host's.
+//! Their CUDA C++ source is `kernels.cu`, which says how `kernels.ptx` is made of it. Each is
+//! wrapped once with what has to hold for a launch, beside a comment that says why that suffices;
+//! from then on launches are safe. Every result is compared with the host's.
 //!
-//! Uses the real driver when the machine has one with a device, else the simulated one, and says which.
+//! Uses the real driver when the machine has one with a device, else the simulated one, and says
+//! which.
 
 #![allow(unsafe_code)] // vouches for the kernels
 
@@ -51,7 +54,8 @@ impl<'ctx> Kernels<'ctx> {
         let block_sums = module.kernel::<BlockSums>("block_sums")?;
         let normalise = module.kernel::<Normalise>("normalise")?;
         Ok(Self {
-            // SAFETY: every access is at an index i < n. No shared memory, no variables, no waiting.
+            // SAFETY: every access is at an index i < n. No shared memory, no variables, no
+            // waiting.
             vector_add: unsafe {
                 vector_add.assert_safe_when([
                     ("n is at most the length of a", |_, (a, _, _, n)| {
@@ -65,8 +69,9 @@ impl<'ctx> Kernels<'ctx> {
                     }),
                 ])
             },
-            // SAFETY: a is read at row * inner + k with row < rows and k < inner, b and c likewise; the products are of 64 bits. The
-            // tiles are indexed with threadIdx.x and .y, and all threads of a block come to each __syncthreads().
+            // SAFETY: a is read at row * inner + k with row < rows and k < inner, b and c likewise;
+            // the products are of 64 bits. The tiles are indexed with threadIdx.x and .y, and all
+            // threads of a block come to each __syncthreads().
             matmul: unsafe {
                 matmul.assert_safe_when([
                     ("blocks are TILE x TILE threads", |config, _| {
@@ -86,8 +91,9 @@ impl<'ctx> Kernels<'ctx> {
                     ),
                 ])
             },
-            // SAFETY: x is read at i < len, which is its length; `partial` at threadIdx.x and, while that is below count <= blockDim.x,
-            // at indices below count; `sums` at blockIdx.x.
+            // SAFETY: x is read at i < len, which is its length; `partial` at threadIdx.x and,
+            // while that is below count <= blockDim.x, at indices below count; `sums` at
+            // blockIdx.x.
             block_sums: unsafe {
                 block_sums.assert_safe_when([
                     ("blocks and grid are in one row", |config, _| {
@@ -104,8 +110,8 @@ impl<'ctx> Kernels<'ctx> {
                     }),
                 ])
             },
-            // SAFETY: x is accessed at i < len, which is its length; total[0] by one thread or atomically, with the whole grid waiting in
-            // between, for which it is cooperative.
+            // SAFETY: x is accessed at i < len, which is its length; total[0] by one thread or
+            // atomically, with the whole grid waiting in between, for which it is cooperative.
             normalise: unsafe {
                 normalise.assert_safe_when([
                     ("the launch is cooperative", |config, _| {
@@ -123,7 +129,8 @@ fn product(a: u32, b: u32) -> usize {
     (u64::from(a) * u64::from(b)) as usize
 }
 
-/// Small whole numbers, whose sums a float holds exactly: results are compared bit for bit, whatever the order of the additions.
+/// Small whole numbers, whose sums a float holds exactly: results are compared bit for bit,
+/// whatever the order of the additions.
 fn numbers(len: usize, step: usize) -> Vec<f32> {
     (0..len).map(|i| (i * step % 8) as f32).collect()
 }
@@ -189,7 +196,8 @@ fn reduction<'ctx>(
     const THREADS: u32 = 256;
     let x = numbers(LEN, 3);
     let device_x = ctx.upload(&x)?;
-    // As many blocks as run at once, each with a float of shared memory for a thread; then one block for their sums.
+    // As many blocks as run at once, each with a float of shared memory for a thread; then one
+    // block for their sums.
     let kernel = kernels.block_sums.kernel();
     let multiprocessors = ctx.device().attribute(Attribute::MultiprocessorCount)?;
     let blocks = kernel.active_blocks(THREADS, 4 * THREADS)? * multiprocessors as u32;

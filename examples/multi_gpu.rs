@@ -1,14 +1,16 @@
-//! One problem on all devices of the machine, which exchange their edges, and what the ways between them carry:
-//! `cargo run --example multi_gpu`.
+//! One problem on all devices of the machine, which exchange their edges, and what the ways between
+//! them carry: `cargo run --example multi_gpu`.
 //!
-//! Each context has a name of its own, the lifetime in `Context<'ctx>`, and only the running program knows how many devices there are. It
-//! cannot have a variable for each name. But a function that is given one name, opens the next device and calls itself with the name it
-//! gets there can go through all of them: [`open`]. At each level it knows two names, that of a device and that of its left neighbour, and
-//! tokens for copies between neighbours are made of these. What is further left is behind a trait object, a [`Row`], which keeps the name
-//! of its last device and forgets the others.
+//! Each context has a name of its own, the lifetime in `Context<'ctx>`, and only the running
+//! program knows how many devices there are. It cannot have a variable for each name. But a
+//! function that is given one name, opens the next device and calls itself with the name it gets
+//! there can go through all of them: [`open`]. At each level it knows two names, that of a device
+//! and that of its left neighbour, and tokens for copies between neighbours are made of these. What
+//! is further left is behind a trait object, a [`Row`], which keeps the name of its last device and
+//! forgets the others.
 //!
-//! On a machine with one device, two scopes of it are neighbours. Uses the real driver when the machine has one with a device, else the
-//! simulated one, and says which.
+//! On a machine with one device, two scopes of it are neighbours. Uses the real driver when the
+//! machine has one with a device, else the simulated one, and says which.
 
 #![allow(unsafe_code)] // launches a kernel, and measures the driver's own copy beside the crate's
 
@@ -73,8 +75,8 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Makes each point a mean of itself and its neighbours, [`STEPS`] times, with a part of the points on each device; left of the first and
-/// right of the last point there is 0.
+/// Makes each point a mean of itself and its neighbours, [`STEPS`] times, with a part of the points
+/// on each device; left of the first and right of the last point there is 0.
 fn smooth(driver: Driver, devices: &[u32], points: &[f32], way: Way) -> Result<Vec<f32>> {
     let parts = points.chunks(points.len().div_ceil(devices.len()));
     let parts: Vec<_> = devices.iter().copied().zip(parts).collect();
@@ -84,8 +86,9 @@ fn smooth(driver: Driver, devices: &[u32], points: &[f32], way: Way) -> Result<V
     })
 }
 
-/// Opens the first device of `rest`, puts it at the right end of `row`, whose last device is `left`, and goes on with the longer row. At the
-/// end of `rest` all devices are open, one inside the other, and take the steps.
+/// Opens the first device of `rest`, puts it at the right end of `row`, whose last device is
+/// `left`, and goes on with the longer row. At the end of `rest` all devices are open, one inside
+/// the other, and take the steps.
 fn open<'left>(
     driver: Driver,
     left: Context<'left>,
@@ -107,7 +110,8 @@ fn open<'left>(
     })
 }
 
-/// Takes all steps in one scope: the host enqueues them and waits once, and a device waits for nothing but its neighbours' edges.
+/// Takes all steps in one scope: the host enqueues them and waits once, and a device waits for
+/// nothing but its neighbours' edges.
 fn take_steps(row: &mut dyn Row<'_>) -> Result<Vec<f32>> {
     let start = Instant::now();
     scope(|scope| {
@@ -117,14 +121,17 @@ fn take_steps(row: &mut dyn Row<'_>) -> Result<Vec<f32>> {
         )
     })?;
     print!("{STEPS} steps in {:.2?}, ", start.elapsed());
-    // The handles were swapped, not the buffers: after an even number of steps the result is where it began.
+    // The handles were swapped, not the buffers: after an even number of steps the result is where
+    // it began.
     const { assert!(STEPS % 2 == 0) };
     row.points()
 }
 
-/// Devices side by side, the last of which has the name `'last`: a [`Part`] by itself, or a row and one more, [`Joined`].
+/// Devices side by side, the last of which has the name `'last`: a [`Part`] by itself, or a row and
+/// one more, [`Joined`].
 trait Row<'last> {
-    /// Lends everything to the scope, and calls `f` with what the last device has and with a [`Step`] of the row.
+    /// Lends everything to the scope, and calls `f` with what the last device has and with a
+    /// [`Step`] of the row.
     fn lend_all<'scope>(
         &'scope mut self,
         scope: &Scope<'scope>,
@@ -140,10 +147,12 @@ trait Row<'last> {
 type InScope<'a, 'scope, 'last> =
     dyn for<'s> FnOnce(Lent<'s, 'scope, 'last>, Step<'_, 's, 'scope, 'last>) -> Result<()> + 'a;
 
-/// Enqueues a step of all devices of a row. What the last one has is an argument: its right neighbour exchanges edges with it as well.
+/// Enqueues a step of all devices of a row. What the last one has is an argument: its right
+/// neighbour exchanges edges with it as well.
 type Step<'a, 's, 'scope, 'last> = &'a mut dyn FnMut(&mut Lent<'s, 'scope, 'last>) -> Result<()>;
 
-/// What one device has: its points, with a cell more at each end for the neighbour's edge or the 0 outside, and room for the next ones.
+/// What one device has: its points, with a cell more at each end for the neighbour's edge or the 0
+/// outside, and room for the next ones.
 struct Part<'ctx> {
     stream: Stream<'ctx>,
     /// A kernel belongs to its context.
@@ -200,7 +209,8 @@ impl Lent<'_, '_, '_> {
         let n = self.now.len() - 2;
         let (config, n) = (LaunchConfig::for_elements(n), n as u32);
         let arguments = (&self.now, &mut self.next, n);
-        // SAFETY: `smooth` reads the n + 2 elements of the first argument, and writes n of the n + 2 of the second.
+        // SAFETY: `smooth` reads the n + 2 elements of the first argument, and writes n of the n +
+        // 2 of the second.
         unsafe { self.stream.launch(self.kernel, config, arguments) }?;
         swap(&mut self.now, &mut self.next);
         Ok(())
@@ -240,7 +250,8 @@ impl<'here> Row<'here> for Joined<'_, '_, 'here> {
                 part.lend(scope, |here| {
                     f(here, &mut |here| {
                         exchange(&mut left, here, to_right, to_left)?;
-                        // Only now, because its devices exchange edges first and then compute, the last one too.
+                        // Only now, because its devices exchange edges first and then compute, the
+                        // last one too.
                         step_row(&mut left)?;
                         here.step()
                     })
@@ -285,8 +296,8 @@ fn smooth_once(now: &[f32], next: &mut [f32]) {
     }
 }
 
-/// Measures copies between two contexts in both directions, first staged: once a direct token has made memory reachable, the driver uses
-/// that for every copy.
+/// Measures copies between two contexts in both directions, first staged: once a direct token has
+/// made memory reachable, the driver uses that for every copy.
 fn compare<'a, 'b>(a: Context<'a>, b: Context<'b>, data: &[u32]) -> Result<()> {
     measure("staged", Transfer::staged(a, b), a, b, data)?;
     measure("staged", Transfer::staged(b, a), b, a, data)?;
@@ -294,7 +305,8 @@ fn compare<'a, 'b>(a: Context<'a>, b: Context<'b>, data: &[u32]) -> Result<()> {
     measure("direct", Transfer::direct(b, a), b, a, data)
 }
 
-/// Copies `data` from one context to the other, looks whether it arrived, and prints the speed beside that of the driver's own call.
+/// Copies `data` from one context to the other, looks whether it arrived, and prints the speed
+/// beside that of the driver's own call.
 fn measure<'src, 'dst>(
     way: &str,
     token: Result<Transfer<'src, 'dst>>,
@@ -346,7 +358,8 @@ fn raw_copy<'src>(
     assert_eq!(source.len(), destination.len());
     let (from, to) = (source.context(), destination.context());
     let (symbols, bytes) = (from.driver().symbols(), source.size_bytes());
-    // SAFETY: each buffer has `bytes` in its context, and is borrowed until the stream was waited for.
+    // SAFETY: each buffer has `bytes` in its context, and is borrowed until the stream was waited
+    // for.
     let code = unsafe {
         (symbols.cuMemcpyPeerAsync)(
             destination.as_raw(),
@@ -376,7 +389,8 @@ fn real_driver() -> Option<Driver> {
     None
 }
 
-/// A simulated machine, on which the kernel is a Rust function. Devices 0 and 1 have access to each other's memory, 2 to that of 1.
+/// A simulated machine, on which the kernel is a Rust function. Devices 0 and 1 have access to each
+/// other's memory, 2 to that of 1.
 fn simulated_driver() -> Result<Driver> {
     println!("using the simulated driver: same program, no GPU");
     let driver = Driver::simulated(Simulation {

@@ -1,10 +1,12 @@
-//! An all-reduce over every device through NCCL, on this crate's streams and memory: `cargo run --example nccl_allreduce`.
+//! An all-reduce over every device through NCCL, on this crate's streams and memory: `cargo run
+//! --example nccl_allreduce`.
 //!
-//! One thread and one `with_device` for each device. NCCL is given the stream and the address as numbers; what makes that sound is that
-//! the memory is lent to the scope, and that the scope waits for the stream before the memory is at rest again.
+//! One thread and one `with_device` for each device. NCCL is given the stream and the address as
+//! numbers; what makes that sound is that the memory is lent to the scope, and that the scope waits
+//! for the stream before the memory is at rest again.
 //!
-//! Needs the real driver and NCCL: `libnccl.so.2` where the system finds libraries, or its path in `NCCL_LIBRARY`. Without one of them it
-//! says so and runs nothing.
+//! Needs the real driver and NCCL: `libnccl.so.2` where the system finds libraries, or its path in
+//! `NCCL_LIBRARY`. Without one of them it says so and runs nothing.
 
 #![allow(unsafe_code)] // loads a C library and calls it
 
@@ -22,8 +24,9 @@ const N: usize = 16 << 20;
 const ROUNDS: u32 = 20;
 
 fn main() -> Result<(), Failure> {
-    // Between devices of one process NCCL would write into the memory of its peers. This crate's memory is reachable for another device
-    // only where a `Transfer` made it so; NCCL has this switch for such memory, and then copies through buffers of its own.
+    // Between devices of one process NCCL would write into the memory of its peers. This crate's
+    // memory is reachable for another device only where a `Transfer` made it so; NCCL has this
+    // switch for such memory, and then copies through buffers of its own.
     const COPY_THROUGH_BUFFERS: &str = "NCCL_P2P_DIRECT_DISABLE";
     if env::var_os(COPY_THROUGH_BUFFERS).is_none() {
         // SAFETY: the program has no other thread yet.
@@ -90,7 +93,8 @@ fn not_run(why: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What happens on each device, on a thread of its own. Returns how long the measured all-reduces took.
+/// What happens on each device, on a thread of its own. Returns how long the measured all-reduces
+/// took.
 fn one_rank(
     driver: Driver,
     nccl: &Nccl,
@@ -104,7 +108,8 @@ fn one_rank(
         let values: Vec<f32> = (0..N).map(|i| value(rank, i)).collect();
         let mut buffer = ctx.upload(&values)?;
         let stream = ctx.new_stream()?;
-        // NCCL takes the device from the context that is current, which inside `with_device` is `ctx`.
+        // NCCL takes the device from the context that is current, which inside `with_device` is
+        // `ctx`.
         let communicator = Communicator::new(nccl, ctx, id, rank, ranks)?;
 
         let mut sums = vec![0.0; N];
@@ -164,10 +169,12 @@ impl<'nccl, 'ctx> Communicator<'nccl, 'ctx> {
         })
     }
 
-    /// Enqueues: each element becomes the sum of those of all ranks. Borrowed for the scope, the communicator is destroyed after its wait.
+    /// Enqueues: each element becomes the sum of those of all ranks. Borrowed for the scope, the
+    /// communicator is destroyed after its wait.
     ///
     /// # Safety
-    /// Every rank makes the same calls in the same order, with as many elements, and the communicator's context is current.
+    /// Every rank makes the same calls in the same order, with as many elements, and the
+    /// communicator's context is current.
     unsafe fn all_reduce_sum<'s, 'scope>(
         &'scope self,
         s: ScopedStream<'s, 'scope, 'ctx>,
@@ -177,8 +184,9 @@ impl<'nccl, 'ctx> Communicator<'nccl, 'ctx> {
         const NCCL_SUM: c_int = 0;
         let (address, count) = (memory.as_raw() as *mut c_void, memory.len());
         let stream = s.stream().as_raw().as_ptr();
-        // SAFETY: memory and stream are of the communicator's context (equal brands); the memory has `count` elements in the order of
-        // this stream, lent until the scope has waited for it; in place, which NCCL allows. The rest is the caller's promise.
+        // SAFETY: memory and stream are of the communicator's context (equal brands); the memory
+        // has `count` elements in the order of this stream, lent until the scope has waited for it;
+        // in place, which NCCL allows. The rest is the caller's promise.
         self.nccl.check(unsafe {
             (self.nccl.all_reduce)(
                 address,
@@ -195,7 +203,8 @@ impl<'nccl, 'ctx> Communicator<'nccl, 'ctx> {
 
 impl Drop for Communicator<'_, '_> {
     fn drop(&mut self) {
-        // SAFETY: made in `new` and destroyed once; whatever it was given is complete, because each scope borrowed it and has waited.
+        // SAFETY: made in `new` and destroyed once; whatever it was given is complete, because each
+        // scope borrowed it and has waited.
         let code = unsafe { (self.nccl.comm_destroy)(self.raw) };
         if let Err(error) = self.nccl.check(code) {
             eprintln!("{error}");
@@ -208,7 +217,8 @@ impl Drop for Communicator<'_, '_> {
 #[repr(C)]
 struct UniqueId([u8; 128]);
 
-/// The functions of NCCL that are needed here, as nccl.h declares them; results, types and operations are C enums.
+/// The functions of NCCL that are needed here, as nccl.h declares them; results, types and
+/// operations are C enums.
 struct Nccl {
     get_version: unsafe extern "C" fn(*mut c_int) -> c_int,
     get_error_string: unsafe extern "C" fn(c_int) -> *const c_char,
@@ -265,7 +275,8 @@ impl Nccl {
             comm_init_rank: unsafe { get(library, "ncclCommInitRank") }?,
             // SAFETY: `ncclResult_t ncclCommDestroy(ncclComm_t)`.
             comm_destroy: unsafe { get(library, "ncclCommDestroy") }?,
-            // SAFETY: `ncclResult_t ncclAllReduce(const void *, void *, size_t, ncclDataType_t, ncclRedOp_t, ncclComm_t, cudaStream_t)`.
+            // SAFETY: `ncclResult_t ncclAllReduce(const void *, void *, size_t, ncclDataType_t,
+            // ncclRedOp_t, ncclComm_t, cudaStream_t)`.
             all_reduce: unsafe { get(library, "ncclAllReduce") }?,
         })
     }
@@ -290,7 +301,8 @@ impl Nccl {
         if code == 0 {
             return Ok(());
         }
-        // SAFETY: any code may be asked about; the answer is a constant string of the library, which is never unloaded.
+        // SAFETY: any code may be asked about; the answer is a constant string of the library,
+        // which is never unloaded.
         let text = unsafe { (self.get_error_string)(code) };
         // SAFETY: as above.
         let text = unsafe { CStr::from_ptr(text) };

@@ -1,7 +1,8 @@
 //! A kernel in CUDA C++, compiled while the program runs: `cargo run --example nvrtc`.
 //!
-//! Needs NVRTC, a library of the CUDA toolkit; without it the example says what to install and runs nothing. Without a GPU the compiled
-//! kernel is loaded into the simulated driver, which runs a Rust function in its place.
+//! Needs NVRTC, a library of the CUDA toolkit; without it the example says what to install and runs
+//! nothing. Without a GPU the compiled kernel is loaded into the simulated driver, which runs a
+//! Rust function in its place.
 
 #![allow(unsafe_code)] // launches a kernel
 

@@ -1,10 +1,13 @@
-//! Upload, compute and download at the same time, on three streams: `cargo run --release --example pipeline [FILE] [--check]`.
+//! Upload, compute and download at the same time, on three streams: `cargo run --release --example
+//! pipeline [FILE] [--check]`.
 //!
-//! The input, a file or generated data, passes through the device in chunks. Three device buffers go round: while one is filled, the
-//! kernel works on the second and the third is emptied. The run takes about as long as its slowest stage alone.
-//! With `--check` it fails on a real device when it takes much longer than that.
+//! The input, a file or generated data, passes through the device in chunks. Three device buffers
+//! go round: while one is filled, the kernel works on the second and the third is emptied. The run
+//! takes about as long as its slowest stage alone. With `--check` it fails on a real device when it
+//! takes much longer than that.
 //!
-//! Uses the real driver when the machine has one with a device, else the simulated one, and says which.
+//! Uses the real driver when the machine has one with a device, else the simulated one, and says
+//! which.
 
 #![allow(unsafe_code)] // launches a kernel
 
@@ -29,8 +32,9 @@ fn main() -> Result<(), Box<dyn error::Error>> {
         println!("the file is empty: there is nothing to do");
         return Ok(());
     }
-    // The simulated driver runs the kernel on the CPU, so there is less to do. Chunks are small, so that little time passes while the
-    // pipeline fills and empties, and large enough (8 MiB) that starting a copy costs little of the copy.
+    // The simulated driver runs the kernel on the CPU, so there is less to do. Chunks are small, so
+    // that little time passes while the pipeline fills and empties, and large enough (8 MiB) that
+    // starting a copy costs little of the copy.
     let (driver, words, chunk, rounds) = match real_driver() {
         Some(driver) => (driver, 512 << 20, 2 << 20, 32),
         None => (simulated_driver()?, 1 << 20, 16 << 10, 4),
@@ -91,14 +95,16 @@ struct Pipeline<'ctx> {
 impl Pipeline<'_> {
     /// All stages at the same time.
     ///
-    /// In each step every buffer moves on by one stream, then every stream works on what it got: the upload on chunk `i`, the kernel
-    /// on chunk `i - 1`, the download on chunk `i - 2`. All of it is only enqueued here; the scope waits at its end, so host memory
-    /// is lent for the whole run, in parts that do not overlap.
+    /// In each step every buffer moves on by one stream, then every stream works on what it got:
+    /// the upload on chunk `i`, the kernel on chunk `i - 1`, the download on chunk `i - 2`. All of
+    /// it is only enqueued here; the scope waits at its end, so host memory is lent for the whole
+    /// run, in parts that do not overlap.
     fn run(&mut self, input: &[u32], output: &mut [u32]) -> Result<()> {
         let [up, compute, down] = &self.streams;
         let [a, b, c] = &mut self.ring;
         let (mix, rounds, chunk) = (&self.mix, self.rounds, self.chunk);
-        // Before its first chunk and after its last one a stage has empty ones, for which there is no driver call.
+        // Before its first chunk and after its last one a stage has empty ones, for which there is
+        // no driver call.
         let sources = input.chunks(chunk).chain([&[][..], &[]]);
         let lens = input.chunks(chunk).map(<[u32]>::len);
         let lens = iter::once(0).chain(lens).chain([0]);
@@ -112,9 +118,10 @@ impl Pipeline<'_> {
                         let (mut filled, mut mixed, mut emptied) =
                             (a.lend(up), b.lend(compute), c.lend(down));
                         for ((source, len), target) in sources.zip(lens).zip(targets) {
-                            // `take` waits for all that the other stream was given so far. So all buffers move before any work
-                            // of this step is enqueued: else a stage would also wait for its neighbour's work on the next chunk,
-                            // and the stages would run one after the other.
+                            // `take` waits for all that the other stream was given so far. So all
+                            // buffers move before any work of this step is enqueued: else a stage
+                            // would also wait for its neighbour's work on the next chunk, and the
+                            // stages would run one after the other.
                             (emptied, mixed, filled) = (
                                 mixed.hand_over(compute, down)?,
                                 filled.hand_over(up, compute)?,
@@ -208,7 +215,8 @@ fn timed(f: impl FnOnce() -> Result<()>) -> Result<Duration> {
     Ok(start.elapsed())
 }
 
-/// Prints the times of upload, compute, download and pipeline, and returns how well the stages overlap.
+/// Prints the times of upload, compute, download and pipeline, and returns how well the stages
+/// overlap.
 fn report(times: [Duration; 4]) -> f64 {
     let stages = times.iter().zip(["upload", "compute", "download"]);
     for (time, stage) in stages.clone() {
@@ -234,7 +242,8 @@ fn real_driver() -> Option<Driver> {
     None
 }
 
-/// A simulated machine, on which the kernel is a Rust function. Its times say nothing about a device.
+/// A simulated machine, on which the kernel is a Rust function. Its times say nothing about a
+/// device.
 fn simulated_driver() -> Result<Driver> {
     println!("using the simulated driver: same program, no GPU");
     let driver = Driver::simulated(Simulation::default())?;

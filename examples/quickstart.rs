@@ -1,6 +1,7 @@
 //! SAXPY over a million elements through the whole crate: `cargo run --example quickstart`.
 //!
-//! Uses the real driver when the machine has one with a device, else the simulated one, and says which.
+//! Uses the real driver when the machine has one with a device, else the simulated one, and says
+//! which.
 
 #![allow(unsafe_code)] // launches a kernel
 

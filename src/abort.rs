@@ -1,10 +1,10 @@
 //! What happens where memory that is lent to a device can never be given back.
 //!
-//! A scope that has lent the host's memory must not return before the device has let go of it. When a
-//! wait fails and nothing proves that the work has stopped, there is no way on for that thread: by
-//! default the process ends ([`std::process::abort`]), after the [hook](set_hook) was called. A program
-//! that would rather keep its other threads [parks](park_instead) the thread for ever, which is as sound:
-//! the loan never ends.
+//! A scope that has lent the host's memory must not return before the device has let go of it. When
+//! a wait fails and nothing proves that the work has stopped, there is no way on for that thread:
+//! by default the process ends ([`std::process::abort`]), after the [hook](set_hook) was called. A
+//! program that would rather keep its other threads [parks](park_instead) the thread for ever,
+//! which is as sound: the loan never ends.
 //!
 //! [`safety`](crate::safety) lists the places where this can happen, and the functions that say
 //! `# Aborts`.
@@ -55,8 +55,8 @@ pub type Hook = fn(&UnprovenWait);
 static HOOK: RwLock<Option<Hook>> = RwLock::new(None);
 static PARKS: AtomicBool = AtomicBool::new(false);
 
-/// Sets the function that is called before the process ends, or the thread parks, for a log or a safe
-/// state. It runs on the thread that waited. A panic in it is contained. `None` takes it back.
+/// Sets the function that is called before the process ends, or the thread parks, for a log or a
+/// safe state. It runs on the thread that waited. A panic in it is contained. `None` takes it back.
 ///
 /// A line on standard error is written in any case.
 ///

@@ -1,6 +1,7 @@
 //! The attributes that a device can be asked for.
 
-/// A device attribute, named after its `CU_DEVICE_ATTRIBUTE_*` constant in `cuda.h` (CUDA 13.5), where its unit is documented.
+/// A device attribute, named after its `CU_DEVICE_ATTRIBUTE_*` constant in `cuda.h` (CUDA 13.5),
+/// where its unit is documented.
 ///
 /// An attribute newer than the driver gives its `CUDA_ERROR_INVALID_VALUE`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -13,11 +13,13 @@ use crate::internal::current::Entered;
 use generativity::{Id, make_guard};
 use std::fmt;
 
-/// The token that a `with_device` scope hands to its closure: everything on the device is made from it.
+/// The token that a `with_device` scope hands to its closure: everything on the device is made from
+/// it.
 ///
-/// `'ctx` is a *brand*: an invariant lifetime that no other call of `with_device` can have. It does two things at once.
-/// As a lifetime it ends with the closure, so nothing made from the context outlives it. As a name it is unique, so an object of one
-/// context is a different type from an object of another, and mixing them does not compile.
+/// `'ctx` is a *brand*: an invariant lifetime that no other call of `with_device` can have. It does
+/// two things at once. As a lifetime it ends with the closure, so nothing made from the context
+/// outlives it. As a name it is unique, so an object of one context is a different type from an
+/// object of another, and mixing them does not compile.
 ///
 /// The token is `Copy`, `Send` and `Sync`: scoped threads use it as they are.
 ///
@@ -91,7 +93,8 @@ impl Retained {
 impl Drop for Retained {
     fn drop(&mut self) {
         let driver = self.device.api();
-        // SAFETY: the retain is this value's, and everything made from the context borrowed it (C1).
+        // SAFETY: the retain is this value's, and everything made from the context borrowed it
+        // (C1).
         if let Err(error) = unsafe { calls::primary_ctx_release(driver, self.device.as_raw()) } {
             driver.log_teardown(self.device.ordinal(), error);
         }

@@ -11,7 +11,8 @@ use crate::internal::calls;
 use crate::internal::inside;
 use std::fmt;
 
-/// A device of a [`Driver`](crate::Driver): an ordinal that can be asked what it is. It carries no brand and needs no context.
+/// A device of a [`Driver`](crate::Driver): an ordinal that can be asked what it is. It carries no
+/// brand and needs no context.
 ///
 /// ```
 /// # use scoped_cuda::{Attribute, Driver, sim::Simulation};
@@ -62,7 +63,8 @@ impl Device {
         calls::device_name(self.api, self.raw)
     }
 
-    /// 16 bytes that identify this GPU, or this MIG instance, across reboots and processes (`cuDeviceGetUuid`).
+    /// 16 bytes that identify this GPU, or this MIG instance, across reboots and processes
+    /// (`cuDeviceGetUuid`).
     ///
     /// # Errors
     /// What the driver returns.
@@ -110,7 +112,8 @@ impl Device {
         calls::device_attribute(self.api, attribute as u32, self.raw)
     }
 
-    /// Whether this device can read and write the memory of `peer` directly (`cuDeviceCanAccessPeer`). Not always mutual.
+    /// Whether this device can read and write the memory of `peer` directly
+    /// (`cuDeviceCanAccessPeer`). Not always mutual.
     ///
     /// # Errors
     /// What the driver returns.
@@ -119,9 +122,9 @@ impl Device {
         calls::device_can_access_peer(self.api, self.raw, peer.raw)
     }
 
-    /// How good the link to `peer` is, compared with other links of this machine: 0 is the best, a higher number a slower one
-    /// (`cuDeviceGetP2PAttribute`). The numbers are the driver's and have no unit; [`can_access`](Self::can_access) says whether there is
-    /// a direct link at all.
+    /// How good the link to `peer` is, compared with other links of this machine: 0 is the best, a
+    /// higher number a slower one (`cuDeviceGetP2PAttribute`). The numbers are the driver's and
+    /// have no unit; [`can_access`](Self::can_access) says whether there is a direct link at all.
     ///
     /// # Errors
     /// What the driver returns; `CUDA_ERROR_INVALID_DEVICE` when `peer` is this device.
@@ -145,8 +148,9 @@ impl Device {
         self.peer_attribute(peer, CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK)
     }
 
-    /// Whether every atomic operation of CUDA works over the link to `peer`, on the other device's memory
-    /// (`cuDeviceGetP2PAttribute`). Without it, a kernel that uses them on peer memory cannot rely on them.
+    /// Whether every atomic operation of CUDA works over the link to `peer`, on the other device's
+    /// memory (`cuDeviceGetP2PAttribute`). Without it, a kernel that uses them on peer memory
+    /// cannot rely on them.
     ///
     /// # Errors
     /// What the driver returns; `CUDA_ERROR_INVALID_DEVICE` when `peer` is this device.

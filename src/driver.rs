@@ -33,16 +33,18 @@ static LOADED: OnceLock<Driver> = OnceLock::new();
 static LOADING: Mutex<()> = Mutex::new(());
 
 impl Driver {
-    /// Loads the system's driver: `libcuda.so.1` or `nvcuda.dll`, once per process, never unloaded. Many threads may do so at once.
+    /// Loads the system's driver: `libcuda.so.1` or `nvcuda.dll`, once per process, never unloaded.
+    /// Many threads may do so at once.
     ///
-    /// A machine with a driver and without a device loads; [`Error::NoDevice`] comes when a device is asked for. There is no
-    /// fall-back to the simulated driver.
+    /// A machine with a driver and without a device loads; [`Error::NoDevice`] comes when a device
+    /// is asked for. There is no fall-back to the simulated driver.
     ///
     /// Driver calls: `cuGetProcAddress_v2` for each entry point, `cuInit`, `cuDriverGetVersion`.
     ///
     /// # Errors
-    /// [`Error::NoDriver`] with the names tried, [`Error::DriverTooOld`] before CUDA 12.0, [`Error::SymbolMissing`], or what
-    /// `cuInit` returned. A failed load is tried anew by the next call.
+    /// [`Error::NoDriver`] with the names tried, [`Error::DriverTooOld`] before CUDA 12.0,
+    /// [`Error::SymbolMissing`], or what `cuInit` returned. The next call tries again after
+    /// a failed load.
     ///
     /// ```
     /// use scoped_cuda::{Driver, Error};
@@ -63,7 +65,8 @@ impl Driver {
         Ok(*LOADED.get_or_init(|| driver))
     }
 
-    /// Loads a driver library from one of `names`, the first that opens; otherwise like [`load`](Self::load).
+    /// Loads a driver library from one of `names`, the first that opens; otherwise like
+    /// [`load`](Self::load).
     ///
     /// # Errors
     /// As [`load`](Self::load).
@@ -80,15 +83,16 @@ impl Driver {
 
     /// A driver made of entry points from anywhere: an interposer, a recorder, a stub.
     ///
-    /// `address` is asked for each of [`ffi::SYMBOLS`](crate::ffi::SYMBOLS) with name and version, now, and by
-    /// [`symbol`](Self::symbol) later; null means missing.
+    /// `address` is asked for each of [`ffi::SYMBOLS`](crate::ffi::SYMBOLS) with name and version,
+    /// now, and by [`symbol`](Self::symbol) later; null means missing.
     ///
     /// # Errors
     /// As [`load`](Self::load), apart from `NoDriver`.
     ///
     /// # Safety
-    /// Each address is null or that of a function with the signature that `cuda.h` gives the symbol in that version, which behaves as
-    /// the CUDA driver's does and stays callable for the rest of the process.
+    /// Each address is null, or the address of a function with the signature that `cuda.h` gives
+    /// the symbol in that version, which behaves as the CUDA driver's does and stays callable for
+    /// the rest of the process.
     pub unsafe fn from_symbols(
         address: impl Fn(&str, c_int) -> *const c_void + Send + Sync + 'static,
     ) -> Result<Self> {
@@ -96,10 +100,12 @@ impl Driver {
         unsafe { Self::start(Box::new(address), Origin::default()) }
     }
 
-    /// A simulated driver: a machine of its own, with its own devices, memory and faults. See [`sim`](crate::sim).
+    /// A simulated driver: a machine of its own, with its own devices, memory and faults. See
+    /// [`sim`](crate::sim).
     ///
     /// # Errors
-    /// [`Error::DriverTooOld`] or [`Error::SymbolMissing`] when the simulation is told to be such a driver.
+    /// [`Error::DriverTooOld`] or [`Error::SymbolMissing`] when the simulation is told to be such a
+    /// driver.
     ///
     /// ```
     /// use scoped_cuda::{Driver, sim::Simulation};
@@ -115,7 +121,8 @@ impl Driver {
             first_ordinal: machine.first_ordinal(),
             machine: Some(machine.clone()),
         };
-        // SAFETY: the simulated entry points have the signatures of cuda.h and are part of this program.
+        // SAFETY: the simulated entry points have the signatures of cuda.h and are part of this
+        // program.
         unsafe {
             Self::start(
                 Box::new(move |name, version| machine.address(name, version)),
@@ -207,13 +214,15 @@ impl Driver {
 
     /// Runs `f` with a context of device `ordinal`: the way into everything else.
     ///
-    /// The device's primary context is retained and made current; `f` gets it as a [`Context`] whose lifetime no other call has.
-    /// Afterwards, on `Ok`, `Err` and panic, the thread's context stack is what it was and the context is released. Scopes nest.
+    /// The device's primary context is retained and made current; `f` gets it as a [`Context`]
+    /// whose lifetime no other call has. Afterwards, on `Ok`, `Err` and panic, the thread's context
+    /// stack is what it was and the context is released. Scopes nest.
     ///
-    /// Driver calls: `cuDevicePrimaryCtxRetain`, `cuCtxPushCurrent`, `cuMemPoolCreate`, `cuStreamCreate`, and their counterparts.
+    /// Driver calls: `cuDevicePrimaryCtxRetain`, `cuCtxPushCurrent`, `cuMemPoolCreate`,
+    /// `cuStreamCreate`, and their counterparts.
     ///
     /// # Errors
-    /// Those of [`device`](Self::device), of the driver calls, and those of `f`.
+    /// The errors of [`device`](Self::device), of the driver calls, and of `f`.
     ///
     /// ```
     /// # use scoped_cuda::{Driver, sim::Simulation};
@@ -253,13 +262,15 @@ impl Driver {
         with_primary_context(self.device(ordinal)?, f)
     }
 
-    /// The driver calls of this driver as function pointers, for code that must leave this crate's guarantees.
+    /// The driver calls of this driver as function pointers, for code that must leave this crate's
+    /// guarantees.
     #[must_use]
     pub fn symbols(self) -> &'static Symbols {
         self.api.symbols()
     }
 
-    /// The address of any entry point of the driver by name and CUDA version (`cuGetProcAddress_v2`); null when it has none.
+    /// The address of any entry point of the driver by name and CUDA version
+    /// (`cuGetProcAddress_v2`); null when it has none.
     #[must_use]
     pub fn symbol(self, name: &str, version: c_int) -> *const c_void {
         self.api.symbol(name, version)
@@ -284,8 +295,8 @@ impl Driver {
         self.api.fault()
     }
 
-    /// Takes the errors that destructors met since the last call, the first 64 of them. A `drop` reports nothing to its surroundings;
-    /// `close` does.
+    /// Takes the errors that destructors met since the last call, the first 64 of them. A `drop`
+    /// reports nothing to its surroundings; `close` does.
     #[must_use]
     pub fn take_teardown_errors(self) -> Vec<TeardownError> {
         self.api.take_teardown_errors()

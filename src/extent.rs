@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// The size of a box of elements: `width` elements in a row, `height` rows in a slice, `depth` slices. An image has depth 1.
+/// The size of a box of elements: `width` elements in a row, `height` rows in a slice, `depth`
+/// slices. An image has depth 1.
 ///
 /// ```
 /// use scoped_cuda::Extent;

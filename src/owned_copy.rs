@@ -17,25 +17,28 @@ use std::mem;
 use std::pin::Pin;
 use std::task::{Poll, Waker};
 
-/// A copy in flight between page-locked and device memory that outlives every scope. It owns both sides, and gives them back when it is
-/// done: from [`wait`](Self::wait), or as a future.
+/// A copy in flight between page-locked and device memory that outlives every scope. It owns both
+/// sides, and gives them back when it is done: from [`wait`](Self::wait), or as a future.
 ///
-/// A scope lends memory and waits before it returns. Where that is too strict, in a pipeline whose parts hand their copies on, or
-/// in asynchronous code, the memory moves into the copy instead. Nobody can touch it meanwhile, whatever happens to this value:
+/// A scope lends memory and waits before it returns. Where that is too strict, in a pipeline whose
+/// parts hand their copies on, or in asynchronous code, the memory moves into the copy instead.
+/// Nobody can touch it meanwhile, whatever happens to this value:
 ///
 /// - **waited for or awaited**, it gives both pieces of memory back;
-/// - **dropped**, it does not wait. The context keeps the memory and frees it when the copy is done, at the latest when the context
-///   ends, which waits for that;
-/// - **forgotten**, it leaks both pieces of memory: nobody frees or uses them while the copy runs, or later.
+/// - **dropped**, it does not wait. The context keeps the memory and frees it when the copy is
+///   done, at the latest when the context ends, which waits for that;
+/// - **forgotten**, it leaks both pieces of memory: nobody frees or uses them while the copy runs,
+///   or later.
 ///
-/// The stream is not borrowed: more work may be enqueued on it, in scopes (which wait for the copy too) and outside, and it may be closed;
-/// the copy goes on.
+/// The stream is not borrowed: more work may be enqueued on it, in scopes (which wait for the copy
+/// too) and outside, and it may be closed; the copy goes on.
 ///
 /// # As a future
-/// It runs under any executor and needs no thread: when it is first polled a host function is enqueued behind the copy
-/// that wakes the task, once. It carries the context's brand, so the executor runs inside `with_device`. A wake-up also comes when
-/// this crate sees a fault anywhere in the process. A fault that nobody sees wakes nobody: if code that does not use this crate may cause one,
-/// poll from time to time.
+/// It runs under any executor and needs no thread: when it is first polled a host function is
+/// enqueued behind the copy that wakes the task, once. It carries the context's brand, so the
+/// executor runs inside `with_device`. A wake-up also comes when this crate sees a fault anywhere
+/// in the process. A fault that nobody sees wakes nobody: if code that does not use this crate may
+/// cause one, poll from time to time.
 ///
 /// ```
 /// # use scoped_cuda::{Driver, sim::Simulation};
@@ -86,8 +89,8 @@ pub struct RefusedCopy<'ctx, T> {
 static_assertions::assert_not_impl_any!(RefusedCopy<'static, f32>: Clone);
 
 impl<'ctx> Stream<'ctx> {
-    /// Copies `host` to `device`, which has as many elements, in the order of this stream; both move into the copy
-    /// (`cuMemcpyHtoDAsync`, `cuEventRecord`).
+    /// Copies `host` to `device`, which has as many elements, in the order of this stream; both
+    /// move into the copy (`cuMemcpyHtoDAsync`, `cuEventRecord`).
     ///
     /// # Errors
     /// Both pieces of memory with [`Error::LengthMismatch`] or what the driver returned.
@@ -113,16 +116,16 @@ impl<'ctx> Stream<'ctx> {
         let lengths = same_len(host.len(), device.len());
         let (state, stream, bytes) = (self.context().state(), self.as_raw(), host.size_bytes());
         OwnedCopy::start(self, (host, device), lengths, || {
-            // SAFETY: both sides have `bytes` and are owned by the copy until it is done, or for ever (C6); the device's are of the
-            // stream's context (equal brands, C2), at rest.
+            // SAFETY: both sides have `bytes` and are owned by the copy until it is done, or for
+            // ever (C6); the device's are of the stream's context (equal brands, C2), at rest.
             current::bind(state, || unsafe {
                 calls::memcpy_htod_async(state.api(), to, from, bytes, stream)
             })
         })
     }
 
-    /// Copies `device` to `host`, which has as many elements, in the order of this stream; both move into the copy
-    /// (`cuMemcpyDtoHAsync`, `cuEventRecord`).
+    /// Copies `device` to `host`, which has as many elements, in the order of this stream; both
+    /// move into the copy (`cuMemcpyDtoHAsync`, `cuEventRecord`).
     ///
     /// # Errors
     /// Both pieces of memory with [`Error::LengthMismatch`] or what the driver returned.
@@ -211,7 +214,8 @@ impl<'ctx, T> OwnedCopy<'ctx, T> {
         self.context
     }
 
-    /// Whether the copy is done: [`wait`](Self::wait) returns at once then, as it does after an error (`cuEventQuery`).
+    /// Whether the copy is done: [`wait`](Self::wait) returns at once then, as it does after an
+    /// error (`cuEventQuery`).
     ///
     /// # Errors
     /// What the driver returned.
@@ -230,8 +234,8 @@ impl<'ctx, T> OwnedCopy<'ctx, T> {
     /// Waits for the copy and gives both pieces of memory back (`cuEventSynchronize`).
     ///
     /// # Errors
-    /// What the driver returned; the memory is dropped then. If that does not prove that the copy has stopped, the
-    /// memory is kept until something does, or leaked.
+    /// What the driver returned; the memory is dropped then. If that does not prove that the copy
+    /// has stopped, the memory is kept until something does, or leaked.
     pub fn wait(mut self) -> Result<(PinnedBuffer<'ctx, T>, Buffer<'ctx, T>)> {
         match mem::replace(&mut self.state, State::Ended) {
             State::Running(completion, sides) => {

@@ -4,18 +4,21 @@ use crate::context::Context;
 use crate::driver::Driver;
 use crate::error::{Error, Result};
 
-/// Several devices at once: [`with_device`](Driver::with_device) in itself, with one level of indentation.
+/// Several devices at once: [`with_device`](Driver::with_device) in itself, with one level of
+/// indentation.
 ///
-/// Each context has a lifetime of its own, and what is made from one does not mix with what is made from another, however alike they look.
-/// Naming a device twice is allowed: that gives two scopes of one device, which are two names all the same
-/// ([`Context::same_context`] compares them).
+/// Each context has a lifetime of its own, and what is made from one does not mix with what is made
+/// from another, however alike they look. Naming a device twice is allowed: that gives two scopes
+/// of one device, which are two names all the same ([`Context::same_context`] compares them).
 ///
 /// # As many devices as there are
 ///
-/// A name is given by the compiler, so a program cannot write down as many as the machine has devices. Two ways lead around that.
+/// A name is given by the compiler, so a program cannot write down as many as the machine has
+/// devices. Two ways lead around that.
 ///
-/// A function that calls itself opens one device more in each call, inside the one before it. At each level two names are known, the new
-/// one and its neighbour's, and a [`Transfer`](crate::Transfer) needs no more:
+/// A function that calls itself opens one device more in each call, inside the one before it. At
+/// each level two names are known, the new one and its neighbour's, and a
+/// [`Transfer`](crate::Transfer) needs no more:
 ///
 /// ```
 /// # use scoped_cuda::{Buffer, Context, Driver, Result, sim::Simulation};
@@ -38,11 +41,12 @@ use crate::error::{Error, Result};
 /// # Ok::<(), scoped_cuda::Error>(())
 /// ```
 ///
-/// Devices that are to work at the same time come back together in one [`scope`](crate::scope()) at the innermost level, behind a trait object
-/// that keeps the name of the neighbour and forgets the others: `examples/multi_gpu.rs` is such a program, on any number of devices.
+/// Devices that are to work at the same time come back together in one [`scope`](crate::scope()) at
+/// the innermost level, behind a trait object that keeps the name of the neighbour and forgets the
+/// others: `examples/multi_gpu.rs` is such a program, on any number of devices.
 ///
-/// If the devices exchange nothing, a thread for each is simpler. Memory stays on its thread's device, and host data, in slices or through
-/// channels, is what the threads share:
+/// If the devices exchange nothing, a thread for each is simpler. Memory stays on its thread's
+/// device, and host data, in slices or through channels, is what the threads share:
 ///
 /// ```
 /// # use scoped_cuda::{Driver, Result, sim::Simulation};
@@ -77,8 +81,8 @@ use crate::error::{Error, Result};
 impl Driver {
     /// Runs `f` with contexts of two devices.
     ///
-    /// Driver calls: those of [`with_device`](Self::with_device), in the order of `ordinals`; they end in the reverse order. The last
-    /// device's context is current in `f`.
+    /// Driver calls: the calls of [`with_device`](Self::with_device), in the order of `ordinals`;
+    /// they end in the reverse order. The last device's context is current in `f`.
     ///
     /// # Errors
     /// As [`with_device`](Self::with_device), of each.
@@ -115,7 +119,8 @@ impl Driver {
         self.try_with_device(first, |a| self.try_with_device(second, |b| f(a, b)))
     }
 
-    /// Runs `f` with contexts of three devices; otherwise [`with_two_devices`](Self::with_two_devices).
+    /// Runs `f` with contexts of three devices; otherwise
+    /// [`with_two_devices`](Self::with_two_devices).
     ///
     /// # Errors
     /// As there.
@@ -141,7 +146,8 @@ impl Driver {
         })
     }
 
-    /// Runs `f` with contexts of four devices; otherwise [`with_two_devices`](Self::with_two_devices).
+    /// Runs `f` with contexts of four devices; otherwise
+    /// [`with_two_devices`](Self::with_two_devices).
     ///
     /// # Errors
     /// As there.

@@ -1,4 +1,5 @@
-//! `ui-tests` is complete and says what it should: headers, messages, twins, claims, and the generated `ui-tests/README.md`.
+//! `ui-tests` is complete and says what it should: headers, messages, twins, claims, and the
+//! generated `ui-tests/README.md`.
 //!
 //! `SCOPED_CUDA_BLESS=1 cargo test --test catalogue` writes the generated files anew.
 
@@ -45,7 +46,8 @@ const MOVED_MAX: usize = 5;
 /// Ends the line that is wrong.
 const MARK: &str = " // <-";
 
-/// The safety claims of the crate. A type can only prove what is true of every program, so the rest is for run-time tests.
+/// The safety claims of the crate. A type can only prove what is true of every program, so the rest
+/// is for run-time tests.
 const CLAIMS: [Claim; 12] = [
     Claim(
         "C1",

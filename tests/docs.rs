@@ -1,5 +1,5 @@
-//! What a reader sees of the first examples compiles as it stands: the front page of the documentation
-//! and the README, without the lines that are hidden there.
+//! What a reader sees of the first examples compiles as it stands: the front page of the
+//! documentation and the README, without the lines that are hidden there.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,8 @@ fn programs(page: &str) -> Vec<String> {
     programs
 }
 
-/// A program as cargo compiles an example: statements that are shown alone get a function around them.
+/// A program as cargo compiles an example: statements that are shown alone get a function around
+/// them.
 fn whole(program: &str) -> String {
     if program.contains("fn main()") {
         return program.to_owned();

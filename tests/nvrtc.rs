@@ -1,6 +1,8 @@
-//! CUDA C++ compiled while the program runs. Most tests need the library: `cargo test --test nvrtc -- --ignored`.
+//! CUDA C++ compiled while the program runs. Most tests need the library: `cargo test --test nvrtc
+//! -- --ignored`.
 //!
-//! With `SCOPED_CUDA_TEST_DRIVER=cuda` what was compiled runs on the GPU, which needs an NVRTC that is no newer than the driver.
+//! With `SCOPED_CUDA_TEST_DRIVER=cuda` what was compiled runs on the GPU, which needs an NVRTC that
+//! is no newer than the driver.
 
 #![allow(unsafe_code)] // launches, and loads libraries by name
 
@@ -185,7 +187,8 @@ fn a_template_compiles_and_runs() {
     });
 }
 
-/// Everything that a kernel's declaration may have in PTX, with debug information around it; and a value arrives where it should.
+/// Everything that a kernel's declaration may have in PTX, with debug information around it; and a
+/// value arrives where it should.
 #[test]
 #[ignore = "needs libnvrtc: cargo test --test nvrtc -- --ignored"]
 fn parameters_of_every_kind_are_read() {

@@ -105,8 +105,8 @@ fn public_traits_are_sealed() {
     assert_eq!(unsealed, Vec::<String>::new());
 }
 
-/// A raw handle is a number that anybody can make: a safe function that hands one to the driver would
-/// let safe code crash it.
+/// A raw handle is a number that anybody can make: a safe function that hands one to the driver
+/// would let safe code crash it.
 #[test]
 fn no_safe_public_function_takes_a_raw_handle() {
     let handles = [

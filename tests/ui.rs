@@ -1,7 +1,9 @@
-//! The misuses of `ui-tests` do not compile, each with the message in its `.stderr`; their twins do. See `ui-tests/README.md`.
+//! The misuses of `ui-tests` do not compile, each with the message in its `.stderr`; their twins
+//! do. See `ui-tests/README.md`.
 //!
-//! The messages are those of the toolchain that `rust-toolchain.toml` names. After a deliberate change write them anew with
-//! `TRYBUILD=overwrite cargo test --test ui`, read what has changed, and bless the catalogue (`tests/catalogue.rs`).
+//! The messages are those of the toolchain that `rust-toolchain.toml` names. After a deliberate
+//! change write them anew with `TRYBUILD=overwrite cargo test --test ui`, read what has changed,
+//! and bless the catalogue (`tests/catalogue.rs`).
 
 /// Compiled with this test, and that is all.
 #[path = "../ui-tests/pass/mod.rs"]

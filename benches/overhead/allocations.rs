@@ -12,7 +12,8 @@ thread_local! {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// How often this thread has asked for heap memory. What the driver itself takes from C's heap is not seen.
+/// How often this thread has asked for heap memory. What the driver itself takes from C's heap is
+/// not seen.
 pub(crate) fn count() -> u64 {
     COUNT.get()
 }

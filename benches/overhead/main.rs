@@ -1,8 +1,9 @@
 //! What the crate costs over the raw driver call.
 //!
-//! Each operation runs through the crate and through function pointers of the same driver, in turns within one run. Two drivers:
-//! the *null driver*, whose calls return at once, so that the difference is the crate's own time, on any machine; and the real one,
-//! where the difference has to be small beside the call.
+//! Each operation runs through the crate and through function pointers of the same driver, in turns
+//! within one run. Two drivers: the *null driver*, whose calls return at once, so that the
+//! difference is the crate's own time, on any machine; and the real one, where the difference has
+//! to be small beside the call.
 //!
 //! ```text
 //! cargo bench --bench overhead -- [--null | --real] [--quick] [--check]
@@ -24,7 +25,8 @@ use operations::{Lab, OPERATIONS};
 use scoped_cuda::{Driver, Error, Result};
 use std::process::ExitCode;
 
-/// What the command line asks for. Flags that are not ours (`--bench`, from cargo) are none of our business.
+/// What the command line asks for. Flags that are not ours (`--bench`, from cargo) are none of our
+/// business.
 struct Options {
     null: bool,
     real: bool,

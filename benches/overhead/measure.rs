@@ -33,7 +33,8 @@ pub(crate) struct Rounds {
     is_null: bool,
 }
 
-/// Operations in a batch of the null driver, where there is no queue to fill: long beside the clock, short beside the scheduler.
+/// Operations in a batch of the null driver, where there is no queue to fill: long beside the
+/// clock, short beside the scheduler.
 const NULL_BATCH: usize = 2_000;
 
 impl Rounds {
@@ -154,7 +155,8 @@ pub(crate) fn median(mut values: Vec<f64>) -> f64 {
 pub(crate) enum Goal {
     /// Nothing: the row is there to be known.
     Informative,
-    /// Real driver: at most 1.02 of raw. Null driver: less than 30 ns over raw, and no heap allocation.
+    /// Real driver: at most 1.02 of raw. Null driver: less than 30 ns over raw, and no heap
+    /// allocation.
     Thin,
     /// Real driver: at most so many times raw, which for a large copy is its bandwidth.
     Same(f64),

@@ -9,8 +9,9 @@ use std::ffi::{CStr, c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_vo
 use std::ptr;
 
 pub(crate) fn driver() -> Result<Driver> {
-    // SAFETY: the functions below have the signatures of cuda.h (a `&mut` is passed like a `*mut`, says the standard library's page
-    // on function pointers), and are part of this program. They do no work, so they do none wrongly.
+    // SAFETY: the functions below have the signatures of cuda.h (a `&mut` is passed like a `*mut`,
+    // says the standard library's page on function pointers), and are part of this program. They do
+    // no work, so they do none wrongly.
     unsafe { Driver::from_symbols(|name, _version| address(name)) }
 }
 
@@ -36,7 +37,8 @@ fn current() -> CUcontext {
     }
 }
 
-/// The kernels are called `take1`, `take3`, ...: the number of parameters is in the name, and becomes the function's handle.
+/// The kernels are called `take1`, `take3`, ...: the number of parameters is in the name, and
+/// becomes the function's handle.
 fn function_named(name: &CStr) -> Option<CUfunction> {
     let count: usize = name.to_str().ok()?.strip_prefix("take")?.parse().ok()?;
     Some(CUfunction::from_ptr(ptr::without_provenance_mut(count)))
@@ -51,8 +53,9 @@ fn parameter(function: CUfunction, index: usize) -> Option<(usize, usize)> {
     }
 }
 
-/// Defines the entry points, which succeed unless they return something else, and the table of their addresses. Out-parameters are
-/// `&mut`: the crate and the benchmark pass pointers to initialised values.
+/// Defines the entry points, which succeed unless they return something else, and the table of
+/// their addresses. Out-parameters are `&mut`: the crate and the benchmark pass pointers to
+/// initialised values.
 macro_rules! entry_points {
     ($($name:ident($($parameter:ident: $type:ty),*) $body:block)*) => {
         $(#[allow(non_snake_case)] // cuda.h's name

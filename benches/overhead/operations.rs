@@ -17,7 +17,8 @@ use std::ptr;
 /// One row of the table.
 pub(crate) struct Operation {
     pub(crate) name: &'static str,
-    /// Operations between two waits on a real driver: few enough that its queue never makes the caller wait.
+    /// Operations between two waits on a real driver: few enough that its queue never makes the
+    /// caller wait.
     pub(crate) batch: usize,
     pub(crate) goal: Goal,
     pub(crate) measure: fn(&Lab<'_>, Plan) -> Result<Comparison>,
@@ -77,7 +78,8 @@ impl<'ctx> Lab<'ctx> {
         })
     }
 
-    /// Measures `n` raw operations on the stream, then waits for it. The crate's scope does so by itself; neither wait is measured.
+    /// Measures `n` raw operations on the stream, then waits for it. The crate's scope does so by
+    /// itself; neither wait is measured.
     fn queue(&self, n: usize, raw: impl FnMut() -> Result<()>) -> Result<Sample> {
         let sample = repeat(n, raw)?;
         // SAFETY: the stream is live.
@@ -104,7 +106,8 @@ pub(crate) fn elements() -> usize {
     black_box(1024)
 }
 
-/// Measures launches: one function per parameter list, since tuples of different lengths have no function in common.
+/// Measures launches: one function per parameter list, since tuples of different lengths have no
+/// function in common.
 macro_rules! launches {
     ($($function:ident $kernel:literal ($($value:ident: $type:ty),*);)*) => {$(
         fn $function(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
@@ -115,7 +118,8 @@ macro_rules! launches {
             $(let $value = black_box(<$type>::default());)*
             let raw = || {
                 let mut pointers = [pointer_to(&address), $(pointer_to(&$value)),*];
-                // SAFETY: there is a pointer for each parameter of the kernel, to a value of its size.
+                // SAFETY: there is a pointer for each parameter of the kernel, to a value of its
+                // size.
                 unsafe { launch_raw(call, lab.stream.as_raw(), kernel.as_raw(), &mut pointers) }
             };
             plan.compare(
@@ -183,7 +187,8 @@ fn look_up(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
     let module = lab.module.as_raw();
     let raw = || {
         let mut function = CUfunction::NULL;
-        // SAFETY: the module is live, the name ends with a NUL, the out-pointer is valid for the call.
+        // SAFETY: the module is live, the name ends with a NUL, the out-pointer is valid for the
+        // call.
         succeed(unsafe {
             (lab.symbols.cuModuleGetFunction)(&raw mut function, module, c"take16".as_ptr())
         })?;
@@ -199,7 +204,8 @@ pub(crate) fn pointer_to<T>(value: &T) -> *mut c_void {
 }
 
 /// # Safety
-/// `pointers` has one for each parameter of `function`, to a value of its size; the kernel touches nothing.
+/// `pointers` has one for each parameter of `function`, to a value of its size; the kernel touches
+/// nothing.
 #[inline]
 pub(crate) unsafe fn launch_raw(
     call: LaunchKernel,
@@ -300,7 +306,8 @@ fn read_large(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
         lab.stream.as_raw(),
     );
     let raw = || {
-        // SAFETY: both have as many bytes; nothing else touches `host` until the stream has been waited for.
+        // SAFETY: both have as many bytes; nothing else touches `host` until the stream has been
+        // waited for.
         succeed(unsafe { (lab.symbols.cuMemcpyDtoHAsync)(to, from, LARGE, stream) })?;
         // SAFETY: the stream is live.
         succeed(unsafe { (lab.symbols.cuStreamSynchronize)(stream) })

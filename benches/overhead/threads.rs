@@ -1,4 +1,5 @@
-//! Launches from several threads at once, each on a stream of its own: does the crate stand in the way?
+//! Launches from several threads at once, each on a stream of its own: does the crate stand in the
+//! way?
 
 #![allow(unsafe_code)] // the raw side, and launches
 
@@ -11,10 +12,12 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Instant;
 
-/// Numbers of threads. The goal is for the last: there the crate launches at least this part of what the raw driver does.
+/// Numbers of threads. The goal is for the last: there the crate launches at least this part of
+/// what the raw driver does.
 const THREADS: [usize; 5] = [1, 2, 4, 8, 16];
 const GOAL: f64 = 0.95;
-/// Launches of a thread between two waits: few enough that the stream's queue never makes the caller wait.
+/// Launches of a thread between two waits: few enough that the stream's queue never makes the
+/// caller wait.
 const BATCH: usize = 200;
 /// Batches of a thread in one measurement.
 const BATCHES: usize = 10;

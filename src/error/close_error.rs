@@ -3,7 +3,8 @@
 use super::Error;
 use std::fmt;
 
-/// An object that could not be closed, and why. `?` turns it into the [`Error`] and drops the object.
+/// An object that could not be closed, and why. `?` turns it into the [`Error`] and drops the
+/// object.
 #[non_exhaustive]
 pub struct CloseError<T> {
     /// The object, as it was.

@@ -5,7 +5,8 @@ use std::fmt;
 
 /// A result code of the driver, with its name and text and the call that returned it.
 ///
-/// A code that this crate, or the driver itself, does not know is an ordinary value with the name `CUDA_ERROR_?`.
+/// A code that this crate, or the driver itself, does not know is an ordinary value with the name
+/// `CUDA_ERROR_?`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DriverError {
     code: CUresult,

@@ -60,7 +60,8 @@ pub enum Error {
         found: Version,
     },
 
-    /// The driver lacks an entry point: at load a required one, later the optional one that the function needs.
+    /// The driver lacks an entry point: at load a required one, later the optional one that the
+    /// function needs.
     #[error("the driver (CUDA {driver}) has no `{name}`, which appeared in CUDA {needs}")]
     SymbolMissing {
         /// The entry point.
@@ -84,8 +85,8 @@ pub enum Error {
         count: u32,
     },
 
-    /// Other code reset or destroyed the device's primary context while this crate was using it. All
-    /// its objects are gone.
+    /// Other code reset or destroyed the device's primary context while this crate was using it.
+    /// All its objects are gone.
     #[error(
         "the primary context of device {ordinal} was reset or destroyed by other code in this process"
     )]
@@ -108,7 +109,8 @@ pub enum Error {
         first: DriverError,
     },
 
-    /// The devices cannot access each other's memory directly; [`Transfer::staged`](crate::Transfer::staged) works.
+    /// The devices cannot access each other's memory directly;
+    /// [`Transfer::staged`](crate::Transfer::staged) works.
     #[error("device {from} has no peer access to device {to}; a staged transfer works")]
     PeerUnsupported {
         /// The device that would access.
@@ -117,8 +119,8 @@ pub enum Error {
         to: u32,
     },
 
-    /// A kernel was to be given memory of another device with a token for copies through host memory;
-    /// [`Transfer::direct`](crate::Transfer::direct) makes one that reaches it.
+    /// A kernel was to be given memory of another device with a token for copies through host
+    /// memory; [`Transfer::direct`](crate::Transfer::direct) makes one that reaches it.
     #[error(
         "the transfer from device {from} to device {to} is staged: kernels of device {to} cannot reach that memory with it"
     )]
@@ -129,8 +131,8 @@ pub enum Error {
         to: u32,
     },
 
-    /// Two contexts belong to different drivers, for example the real one and a simulated one. Neither
-    /// driver knows the handles of the other.
+    /// Two contexts belong to different drivers, for example the real one and a simulated one.
+    /// Neither driver knows the handles of the other.
     #[error("the two contexts belong to different drivers")]
     DifferentDrivers,
 
@@ -143,8 +145,9 @@ pub enum Error {
         second: u32,
     },
 
-    /// The direct path between two devices delivered other bytes than were sent; a staged transfer between contexts that had no direct one
-    /// is the way around it ([`Transfer::verify`](crate::Transfer::verify)).
+    /// The direct path between two devices delivered other bytes than were sent; a staged transfer
+    /// between contexts that had no direct one is the way around it
+    /// ([`Transfer::verify`](crate::Transfer::verify)).
     #[error(
         "the direct path from device {from} to device {to} corrupts data; use a staged transfer, between contexts that had no direct one"
     )]
@@ -155,14 +158,16 @@ pub enum Error {
         to: u32,
     },
 
-    /// The device has not enough free memory, or the context's own [limit](crate::Context::limit_memory) leaves too little.
+    /// The device has not enough free memory, or the context's own
+    /// [limit](crate::Context::limit_memory) leaves too little.
     #[error("device {ordinal} cannot allocate {asked} bytes: {}", out_of_memory(*free, *cap, source.as_deref()))]
     OutOfMemory {
         /// The device.
         ordinal: u32,
         /// Bytes asked for.
         asked: usize,
-        /// Bytes that were still to be had: under the cap when that was in the way, else free memory of the device, if it would say.
+        /// Bytes that were still to be had: under the cap when that was in the way, else free
+        /// memory of the device, if it would say.
         free: Option<usize>,
         /// The context's limit in bytes, when it has one.
         cap: Option<usize>,
@@ -188,7 +193,8 @@ pub enum Error {
         source: DriverError,
     },
 
-    /// Managed memory is unsupported: while some device of the machine works, the host may not touch it.
+    /// Managed memory is unsupported: while some device of the machine works, the host may not
+    /// touch it.
     #[error("managed memory is unsupported: device {ordinal} lacks concurrent managed access")]
     ManagedUnsupported {
         /// The device.
@@ -298,7 +304,8 @@ pub enum Error {
     #[error("the event was never recorded")]
     EventNotRecorded,
 
-    /// The work before one of the two events is not done, so the time between them is not known yet.
+    /// The work before one of the two events is not done, so the time between them is not known
+    /// yet.
     #[error("the event has not completed yet: synchronize before reading the time")]
     EventPending,
 
@@ -337,11 +344,12 @@ pub enum Error {
     Precondition {
         /// The kernel.
         kernel: String,
-        /// What does not hold, in the words of whoever wrapped the kernel.
+        /// What does not hold, in the words of the code that wrapped the kernel.
         precondition: &'static str,
     },
 
-    /// Memory has more elements than the kernel's parameter for their number can tell ([`WithLen`](crate::WithLen)).
+    /// Memory has more elements than the kernel's parameter for their number can tell
+    /// ([`WithLen`](crate::WithLen)).
     #[error(
         "the length {len} does not fit the kernel's count parameter, which holds at most {limit}"
     )]
@@ -418,7 +426,8 @@ pub enum Error {
         element_bytes: usize,
     },
 
-    /// A variable of a module, or another one in the same place, has a [`Global`](crate::Global) already.
+    /// A variable of a module, or another one in the same place, has a [`Global`](crate::Global)
+    /// already.
     #[error("the variable `{name}` has a live `Global` handle already")]
     GlobalTaken {
         /// The name asked for.
@@ -452,8 +461,8 @@ pub enum Error {
     #[error("CUDA calls are not allowed inside a host function")]
     InsideHostFunction,
 
-    /// A parameter of the kernel begins at another offset: its Rust type, or one before it, has another
-    /// alignment than the kernel declares.
+    /// A parameter of the kernel begins at another offset: its Rust type, or one before it, has
+    /// another alignment than the kernel declares.
     #[error(
         "parameter {index} of kernel `{kernel}` is at byte {got} of its parameters, the Rust types put it at {want}: is each aligned as in C?"
     )]
@@ -468,8 +477,8 @@ pub enum Error {
         got: usize,
     },
 
-    /// The PTX declares a parameter of another kind: an integer where the Rust type is a floating-point
-    /// number, for example.
+    /// The PTX declares a parameter of another kind: an integer where the Rust type is a
+    /// floating-point number, for example.
     #[error("parameter {index} of kernel `{kernel}` is declared `{got}`, the Rust type is {want}")]
     ArgKind {
         /// The kernel.

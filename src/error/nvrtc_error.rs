@@ -43,7 +43,8 @@ pub enum NvrtcError {
         log: String,
     },
 
-    /// NVRTC does not compile for devices as old as this one any more; one of an older CUDA version does.
+    /// NVRTC does not compile for devices as old as this one any more; one of an older CUDA version
+    /// does.
     #[error(
         "this NVRTC compiles for compute capability {}.{} and newer, not for {}.{}",
         oldest / 10, oldest % 10, asked / 10, asked % 10

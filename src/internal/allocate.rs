@@ -8,8 +8,9 @@ use crate::internal::context_handle::ContextHandle;
 use crate::internal::{calls, current};
 
 impl ContextHandle {
-    /// Memory of the pool that may be used on `stream`, a live stream of this context, and elsewhere once that is ordered after this
-    /// call. Zero bytes are address 0, without a driver call.
+    /// Memory of the pool that may be used on `stream`, a live stream of this context, and
+    /// elsewhere once that is ordered after this call. Zero bytes are address 0, without a driver
+    /// call.
     pub(crate) fn allocate(&self, bytes: usize, stream: CUstream) -> Result<CUdeviceptr> {
         if bytes == 0 {
             return Ok(0);
@@ -52,13 +53,14 @@ impl ContextHandle {
 
     /// Frees what [`allocate`](Self::allocate) gave for `bytes`.
     ///
-    /// When other code has reset the context, the stream is gone, and the memory is not: memory of a
-    /// pool has no context (measured: 4 GiB stayed used for the life of the process). It is freed by
-    /// its address then, in the primary context as it is now; its uses have ended with the context.
+    /// When other code has reset the context, the stream is gone, and the memory is not: memory of
+    /// a pool has no context (measured: 4 GiB stayed used for the life of the process). It is freed
+    /// by its address then, in the primary context as it is now; its uses have ended with the
+    /// context.
     ///
     /// # Safety
-    /// `address` is live, `stream` is a live stream unless the context is lost, and every use of the
-    /// memory is ordered before this point of it.
+    /// `address` is live, `stream` is a live stream unless the context is lost, and every use of
+    /// the memory is ordered before this point of it.
     pub(crate) unsafe fn free(
         &self,
         address: CUdeviceptr,

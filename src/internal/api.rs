@@ -142,7 +142,8 @@ impl Api {
         std::mem::take(&mut *self.lock_teardown_errors())
     }
 
-    /// Keeps an error for `Driver::take_teardown_errors`. After a fault nothing is kept: everything would fail.
+    /// Keeps an error for `Driver::take_teardown_errors`. After a fault nothing is kept: everything
+    /// would fail.
     #[cold]
     pub(crate) fn log_teardown(self, ordinal: u32, error: Error) {
         if self.fault().is_some() {
@@ -231,8 +232,8 @@ impl Api {
     }
 }
 
-// What is behind the reference is behind locks and atomics, which a panic leaves usable; the function
-// that finds entry points is called again after a panic as before it.
+// What is behind the reference is behind locks and atomics, which a panic leaves usable; the
+// function that finds entry points is called again after a panic as before it.
 impl UnwindSafe for Api {}
 impl RefUnwindSafe for Api {}
 

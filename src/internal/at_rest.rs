@@ -5,7 +5,8 @@ use crate::ffi::CUstream;
 use crate::internal::context_handle::ContextHandle;
 use crate::internal::wait::{HostUse, InUse, settle};
 
-/// [`settle`](crate::internal::wait::settle) for an operation on the service stream that is complete when it returns.
+/// [`settle`](crate::internal::wait::settle) for an operation on the service stream that is
+/// complete when it returns.
 pub(crate) fn complete(
     context: &ContextHandle,
     host: HostUse<'_>,

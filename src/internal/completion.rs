@@ -18,8 +18,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// An event behind a copy, and whom to wake when it is complete.
 ///
-/// The waking is a host function on a stream of its own that waits for the event: on the copy's stream it would hold up later work, and
-/// a wake-up would come after everything that the stream had been given in the meantime.
+/// The waking is a host function on a stream of its own that waits for the event: on the copy's
+/// stream it would hold up later work, and a wake-up would come after everything that the stream
+/// had been given in the meantime.
 pub(crate) struct Completion {
     event: CUevent,
     sleeper: Arc<Sleeper>,
@@ -36,8 +37,8 @@ pub(crate) enum Progress {
     Failed(Failed),
 }
 
-/// The events and streams of a context for its [`Completion`]s: made when needed, used again, destroyed with the context. A forgotten
-/// copy keeps its own until then.
+/// The events and streams of a context for its [`Completion`]s: made when needed, used again,
+/// destroyed with the context. A forgotten copy keeps its own until then.
 #[derive(Default)]
 pub(crate) struct Completions {
     inner: Mutex<Inner>,
@@ -116,7 +117,8 @@ impl Completion {
         &self.sleeper
     }
 
-    /// Sees to it that the sleeper is woken when the copy is done (`cuStreamWaitEvent`, `cuLaunchHostFunc`).
+    /// Sees to it that the sleeper is woken when the copy is done (`cuStreamWaitEvent`,
+    /// `cuLaunchHostFunc`).
     pub(crate) fn arm(&mut self, context: &ContextHandle, completions: &Completions) -> Result<()> {
         if self.is_armed {
             return Ok(());
@@ -209,8 +211,8 @@ impl Completions {
         }
     }
 
-    /// Waits for parked copies, frees their memory, and destroys everything. No [`Completion`] is used afterwards; that of a forgotten
-    /// copy may be pending still.
+    /// Waits for parked copies, frees their memory, and destroys everything. No [`Completion`] is
+    /// used afterwards; that of a forgotten copy may be pending still.
     pub(crate) fn close(&self, context: &ContextHandle) {
         let inner = mem::take(&mut *self.lock());
         for Parked { completion, memory } in inner.parked {
@@ -231,13 +233,14 @@ impl Completions {
             owner.abandon();
         }
         for stream in inner.streams {
-            // SAFETY: created in `arm` and destroyed once; what is pending in it goes on (measured), and the host function in it finds
-            // nothing to call.
+            // SAFETY: created in `arm` and destroyed once; what is pending in it goes on
+            // (measured), and the host function in it finds nothing to call.
             context.tear_down(|driver| unsafe { calls::stream_destroy(driver, stream) });
         }
         for (event, sleeper) in inner.events {
             context.api().sleepers().remove(&sleeper);
-            // SAFETY: created in `take` and destroyed once; what is recorded in it or waits for it goes on (measured).
+            // SAFETY: created in `take` and destroyed once; what is recorded in it or waits for it
+            // goes on (measured).
             context.tear_down(|driver| unsafe { calls::event_destroy(driver, event) });
         }
     }

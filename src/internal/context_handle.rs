@@ -81,8 +81,9 @@ impl ContextHandle {
         InFlight::on(api.in_flight(), self.ordinal())
     }
 
-    /// Whether the context is still the one that was retained. Other code in the process can reset it; its objects are dead then,
-    /// and some driver calls with them crash (measured: `cuStreamSynchronize`, about half of the time).
+    /// Whether the context is still the one that was retained. Other code in the process can reset
+    /// it; its objects are dead then, and some driver calls with them crash (measured:
+    /// `cuStreamSynchronize`, about half of the time).
     #[inline]
     pub(crate) fn is_lost(&self) -> bool {
         // SAFETY: the handle came from the driver; a dead one is what is being asked about.
@@ -115,8 +116,8 @@ impl ContextHandle {
         }
     }
 
-    /// The error of a call that named an object of this context. When the driver says that the context
-    /// is gone, and it is, that is the error.
+    /// The error of a call that named an object of this context. When the driver says that the
+    /// context is gone, and it is, that is the error.
     #[inline]
     pub(crate) fn explained(&self, error: Error) -> Error {
         match &error {
@@ -137,8 +138,8 @@ impl ContextHandle {
         }
     }
 
-    /// Runs a driver call that destroys something, from a `Drop`: not after a fault (claim C10) and not when the context took the
-    /// object with it; an error goes to the log (claim C4).
+    /// Runs a driver call that destroys something, from a `Drop`: not after a fault (claim C10) and
+    /// not when the context took the object with it; an error goes to the log (claim C4).
     pub(crate) fn tear_down(&self, destroy: impl FnOnce(Api) -> Result<()>) {
         if self.api().unpoisoned().is_err() {
             return;
@@ -148,7 +149,8 @@ impl ContextHandle {
         }
     }
 
-    /// [`tear_down`](Self::tear_down) for memory of the pool, which a context does not take with it.
+    /// [`tear_down`](Self::tear_down) for memory of the pool, which a context does not take with
+    /// it.
     pub(crate) fn free_quietly(&self, free: impl FnOnce() -> Result<()>) {
         if self.api().unpoisoned().is_err() {
             return;

@@ -1,11 +1,13 @@
 //! The thread's context stack (claim C3): the only code that reads or changes it.
 //!
-//! Two tools. [`bind`] runs one driver call under the context it needs and does nothing but one comparison when that is current
-//! already. [`Entered`] is the frame of a whole `with_device`: user code runs inside, and may call other CUDA libraries, so the frame
-//! remembers the stack entry by entry and puts exactly that back.
+//! Two tools. [`bind`] runs one driver call under the context it needs and does nothing but one
+//! comparison when that is current already. [`Entered`] is the frame of a whole `with_device`: user
+//! code runs inside, and may call other CUDA libraries, so the frame remembers the stack entry by
+//! entry and puts exactly that back.
 //!
-//! The driver has no way to ask for the depth, and `cuCtxSetCurrent` by other code replaces or removes the top entry: only taking
-//! the stack apart tells what is on it. At about 70 ns an entry (measured) that is nothing beside the rest of a `with_device`.
+//! The driver has no way to ask for the depth, and `cuCtxSetCurrent` by other code replaces or
+//! removes the top entry: only taking the stack apart tells what is on it. At about 70 ns an entry
+//! (measured) that is nothing beside the rest of a `with_device`.
 
 #![allow(unsafe_code)] // pushes and pops
 
@@ -40,8 +42,8 @@ fn bind_other<R>(context: &ContextHandle, call: impl FnOnce() -> Result<R>) -> R
     result
 }
 
-/// Runs `call` in the device's primary context as it is now, which another one may have been before:
-/// retained for the call (`cuDevicePrimaryCtxRetain`, `cuDevicePrimaryCtxRelease`).
+/// Runs `call` in the device's primary context as it is now, which another one may have been
+/// before: retained for the call (`cuDevicePrimaryCtxRetain`, `cuDevicePrimaryCtxRelease`).
 #[cold]
 pub(crate) fn within_primary<R>(device: Device, call: impl FnOnce() -> Result<R>) -> Result<R> {
     let api = device.api();
@@ -151,8 +153,8 @@ fn take_apart(device: Device) -> Result<Vec<CUcontext>> {
             Err(error) => break error,
         }
     };
-    // Other code may have ended a context meanwhile: a dead entry must not be pushed (measured: that
-    // corrupts the heap now and then).
+    // Other code may have ended a context meanwhile: a dead entry must not be pushed (measured:
+    // that corrupts the heap now and then).
     put_together(device, &alive(device, entries))?;
     Err(failure)
 }
@@ -173,21 +175,23 @@ fn pop(device: Device) -> Result<CUcontext> {
     persist(device, |driver| unsafe { calls::ctx_pop_current(driver) })
 }
 
-/// The entries without those whose context is gone. Such an entry is not made current again: the driver takes a dead handle without
-/// complaint, but a program that pushed the handle of a destroyed context, and destroyed it again, had a corrupted heap (seen).
+/// The entries without those whose context is gone. Such an entry is not made current again: the
+/// driver takes a dead handle without complaint, but a program that pushed the handle of a
+/// destroyed context, and destroyed it again, had a corrupted heap (seen).
 fn alive(device: Device, mut entries: Vec<CUcontext>) -> Vec<CUcontext> {
     entries.retain(|&context| !is_dead(device, context));
     entries
 }
 
 fn is_dead(device: Device, context: CUcontext) -> bool {
-    // SAFETY: the handle came off this thread's stack, so from the driver; a dead one is what is being asked about.
+    // SAFETY: the handle came off this thread's stack, so from the driver; a dead one is what is
+    // being asked about.
     let asked = unsafe { calls::ctx_get_id(device.api(), context) };
     matches!(asked, Err(Error::Driver(error)) if error.code() == CUresult::CONTEXT_IS_DESTROYED)
 }
 
-/// Makes a call on the stack a second time if it fails: a passing failure must not cost the caller an entry, or leave one too many.
-/// What was made good is kept in the log of teardown errors.
+/// Makes a call on the stack a second time if it fails: a passing failure must not cost the caller
+/// an entry, or leave one too many. What was made good is kept in the log of teardown errors.
 fn persist<R>(device: Device, call: impl Fn(Api) -> Result<R>) -> Result<R> {
     let driver = device.api();
     call(driver).or_else(|first| {

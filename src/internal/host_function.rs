@@ -1,8 +1,9 @@
 //! Host functions: Rust closures that run in the order of a stream.
 //!
-//! The driver is given a number and never a pointer. The closure stays in a table of this crate, from which the call takes it out, so
-//! whatever the driver does, call it or (after a fault, measured) not, a closure runs at most once and its captures are dropped exactly
-//! once: by the call, by a failed enqueue, or by its owner when the stream has stopped without calling it.
+//! The driver is given a number and never a pointer. The closure stays in a table of this crate,
+//! from which the call takes it out, so whatever the driver does, call it or (after a fault,
+//! measured) not, a closure runs at most once and its captures are dropped exactly once: by the
+//! call, by a failed enqueue, or by its owner when the stream has stopped without calling it.
 
 #![allow(unsafe_code)] // enqueues host functions
 
@@ -18,7 +19,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::{mem, ptr};
 
-/// Whose a host function is: that of a scope or of a context. Each has a number of its own.
+/// Identifies the scope or the context that enqueued a host function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Owner(u64);
 
@@ -73,7 +74,8 @@ pub(crate) unsafe fn enqueue(
         function,
     };
     let key = table().insert(pending);
-    // SAFETY: the stream is live (the caller's promise); `call` takes any number, at any time and on any thread (C11).
+    // SAFETY: the stream is live (the caller's promise); `call` takes any number, at any time and
+    // on any thread (C11).
     let enqueued = unsafe {
         calls::launch_host_func(device.api(), stream, call, ptr::without_provenance_mut(key))
     };
@@ -97,7 +99,8 @@ unsafe extern "C" fn call(key: *mut c_void) {
     RETURNED.notify_all();
 }
 
-/// The text of a panic. Its payload is dropped, which may panic in turn; what that one says is not told.
+/// The text of a panic. Its payload is dropped, which may panic in turn; what that one says is not
+/// told.
 fn message(payload: Box<dyn Any + Send>) -> String {
     let text = match payload.downcast_ref::<&str>() {
         Some(text) => (*text).to_owned(),
@@ -168,8 +171,9 @@ impl Owner {
         drop(uncalled);
     }
 
-    /// Ends what the owner has enqueued, once its streams have done or dropped it: a function that was not called is dropped, one that is
-    /// being called is waited for (after a fault the driver does not do that). Returns what panicked, the first first.
+    /// Ends what the owner has enqueued, once its streams have done or dropped it: a function that
+    /// was not called is dropped, one that is being called is waited for (after a fault the driver
+    /// does not do that). Returns what panicked, the first first.
     pub(crate) fn finish(self) -> Vec<(Device, Error)> {
         // Relaxed: whoever enqueued or was called is ordered before the wait that came before this.
         if IN_TABLE.load(Ordering::Relaxed) == 0 {

@@ -1,16 +1,18 @@
 //! Which devices have work in flight: what a fault proves depends on it (claim C5).
 //!
-//! After a fault on one device every call on every device of the process returns it, and waits return at once. On the device that had the
-//! fault the work has been stopped by then. On another one it goes on (measured on two H200: a copy to host memory that was queued there
-//! arrived after the wait for its stream had returned the fault). Which device it was nobody tells; but it is one with work in flight.
+//! After a fault on one device every call on every device of the process returns it, and waits
+//! return at once. On the device that had the fault the work has been stopped by then. On another
+//! one it goes on (measured on two H200: a copy to host memory that was queued there arrived after
+//! the wait for its stream had returned the fault). The driver does not say which device had it; it
+//! is one with work in flight.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Devices with a counter of their own.
 const COUNTED: usize = 64;
 
-/// For each device, how many scopes, operations at rest and copies that outlive scopes may have work in flight. Those of devices beyond
-/// [`COUNTED`] are counted together.
+/// For each device, how many scopes, operations at rest and copies that outlive scopes may have
+/// work in flight. Those of devices beyond [`COUNTED`] are counted together.
 pub(crate) struct InFlightCounts([AtomicUsize; COUNTED + 1]);
 
 impl InFlightCounts {
@@ -31,7 +33,8 @@ impl InFlightCounts {
     }
 }
 
-/// While this exists, its device counts as having work in flight. Forgotten, it does for ever, which is the safe side.
+/// While this exists, its device counts as having work in flight. Forgotten, it does for ever,
+/// which is the safe side.
 pub(crate) struct InFlight(Option<&'static AtomicUsize>);
 
 impl InFlight {

@@ -1,8 +1,8 @@
 //! Whether memory of the host is lent to a stream (claim C5).
 //!
-//! What a wait has to prove depends on it. The host's memory cannot be taken back from a device that
-//! may still write it. Memory of the device alone reaches nobody once the driver is never called again,
-//! which is so after a fault (claim C10).
+//! What a wait has to prove depends on it. The host's memory cannot be taken back from a device
+//! that may still write it. Memory of the device alone reaches nobody once the driver is never
+//! called again, which is so after a fault (claim C10).
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -63,8 +63,8 @@ impl Drop for LoanScope<'_> {
     }
 }
 
-/// While this lives, a piece of host memory counts as one that a device may reach. Forgotten, it counts
-/// for ever, which is the safe side.
+/// While this lives, a piece of host memory counts as one that a device may reach. Forgotten, it
+/// counts for ever, which is the safe side.
 pub(crate) struct DeviceVisible(());
 
 impl DeviceVisible {

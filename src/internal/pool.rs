@@ -1,7 +1,8 @@
 //! The memory pool of a context.
 //!
-//! `cuMemAlloc` and `cuMemFree` take 64 to 220 us together, a pool that keeps what is freed takes 5 (measured on an H200). The pool is
-//! the scope's own: the device's default pool is shared with other libraries, and its attributes are theirs.
+//! `cuMemAlloc` and `cuMemFree` take 64 to 220 us together, a pool that keeps what is freed takes 5
+//! (measured on an H200). The pool is the scope's own: the device's default pool is shared with
+//! other libraries, and its attributes are theirs.
 
 #![allow(unsafe_code)] // creates, uses and destroys a pool
 
@@ -15,7 +16,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub(crate) struct Pool {
     device: Device,
     raw: CUmemoryPool,
-    /// Bytes asked for in allocations that were not freed. A number and no more: it orders nothing, hence `Relaxed` wherever it is used.
+    /// Bytes asked for in allocations that were not freed. A number and no more: it orders nothing,
+    /// hence `Relaxed` wherever it is used.
     allocated: AtomicUsize,
     /// The most that `allocated` may be; `NO_CAP` for no limit.
     cap: AtomicUsize,
@@ -37,7 +39,8 @@ impl Pool {
         Ok(pool)
     }
 
-    /// Lets `device` read and write the pool's memory, now and in future allocations. Doing it again changes nothing.
+    /// Lets `device` read and write the pool's memory, now and in future allocations. Doing it
+    /// again changes nothing.
     pub(crate) fn allow(&self, device: Device) -> Result<()> {
         // SAFETY: the pool lives as long as `self`.
         unsafe { calls::mem_pool_set_access(self.device.api(), self.raw, device.as_raw()) }
@@ -96,7 +99,8 @@ impl Drop for Pool {
         if driver.unpoisoned().is_err() {
             return;
         }
-        // SAFETY: live and owned. What was leaked by `mem::forget` stays allocated and usable (measured); nothing else is left.
+        // SAFETY: live and owned. What was leaked by `mem::forget` stays allocated and usable
+        // (measured); nothing else is left.
         if let Err(error) = unsafe { calls::mem_pool_destroy(driver, self.raw) } {
             driver.log_teardown(self.device.ordinal(), error);
         }

@@ -26,6 +26,7 @@ fn static_text(
     if found != CUresult::SUCCESS || text.is_null() {
         return None;
     }
-    // SAFETY: the driver returns a NUL-terminated string in its own constant data, and it is never unloaded.
+    // SAFETY: the driver returns a NUL-terminated string in its own constant data, and it is never
+    // unloaded.
     unsafe { CStr::from_ptr(text) }.to_str().ok()
 }

@@ -1,8 +1,9 @@
 //! Waiting for a stream, and the frame that waits whatever happens (claim C5).
 //!
-//! Memory is lent to the driver for as long as a stream may touch it. What ends the loan is a wait that *proves* the work has stopped;
-//! which answers prove it is written at [`CUresult::proves_stopped`](crate::ffi::CUresult::proves_stopped). When no answer
-//! proves it, going on would hand memory back that the device may still write: the process aborts instead.
+//! Memory is lent to the driver for as long as a stream may touch it. What ends the loan is a wait
+//! that *proves* the work has stopped; which answers prove it is written at
+//! [`CUresult::proves_stopped`](crate::ffi::CUresult::proves_stopped). When no answer proves it,
+//! going on would hand memory back that the device may still write: the process aborts instead.
 
 #![allow(unsafe_code)] // synchronises streams
 
@@ -61,7 +62,8 @@ pub(crate) enum Failed {
     Unproven(Error),
 }
 
-/// Waits until what was recorded in `event`, a live event of the context, is done or was stopped (`cuEventSynchronize`).
+/// Waits until what was recorded in `event`, a live event of the context, is done or was stopped
+/// (`cuEventSynchronize`).
 pub(crate) fn wait_event(context: &ContextHandle, event: CUevent) -> Result<(), Failed> {
     context.not_lost().map_err(Failed::Stopped)?;
     let driver = context.api();
@@ -88,7 +90,8 @@ impl From<Failed> for Error {
     }
 }
 
-/// [`wait`] for memory that is owned: tells when nothing is proved, and does not abort. Only whether the work has stopped is told.
+/// [`wait`] for memory that is owned: tells when nothing is proved, and does not abort. Only
+/// whether the work has stopped is told.
 #[cold]
 pub(crate) fn drains(context: &ContextHandle, stream: CUstream) -> bool {
     let driver = context.api();
@@ -122,7 +125,7 @@ pub(crate) fn drain(context: &ContextHandle, stream: CUstream) -> Result<()> {
     Err(work_failed(context, code, "cuStreamSynchronize"))
 }
 
-/// What a query that says neither that the work is done nor that it is running says, as an error.
+/// Converts a failed query (neither done nor running) into an error.
 #[cold]
 pub(crate) fn work_failed(context: &ContextHandle, code: CUresult, call: &'static str) -> Error {
     if code == CUresult::CONTEXT_IS_DESTROYED {
@@ -135,8 +138,8 @@ pub(crate) fn work_failed(context: &ContextHandle, code: CUresult, call: &'stati
     }
 }
 
-/// Whether the failure `code` of a wait proves that the work has stopped. If it does not there is a second means: to `ask` until an
-/// answer proves it.
+/// Whether the failure `code` of a wait proves that the work has stopped. If it does not there is a
+/// second means: to `ask` until an answer proves it.
 ///
 /// # Errors
 /// The answer that proves nothing either.
@@ -151,7 +154,8 @@ fn has_stopped(
         answer = ask();
         match answer {
             CUresult::NOT_READY => thread::sleep(Duration::from_micros(50)),
-            // Other code captures this very stream: the question has an answer when it has ended that.
+            // Other code captures this very stream: the question has an answer when it has ended
+            // that.
             answer if answer.refuses_to_wait() => thread::sleep(Duration::from_micros(50)),
             answer if proves_stopped(context, answer) => {}
             answer => return Err(answer),
@@ -160,7 +164,8 @@ fn has_stopped(
     Ok(())
 }
 
-/// Whether an answer about a stream of the context proves that its work is not running any more. A fault does if it is of this device.
+/// Whether an answer about a stream of the context proves that its work is not running any more. A
+/// fault does if it is of this device.
 pub(crate) fn proves_stopped(context: &ContextHandle, answer: CUresult) -> bool {
     answer.proves_stopped() && (!answer.is_sticky() || may_only_be_of(context))
 }
@@ -199,11 +204,13 @@ impl HostUse<'_> {
     }
 }
 
-/// Runs `work`, which may enqueue operations that borrow memory on `streams`, then waits for those, on return and on panic alike. Each comes
-/// with the proof that it was counted since before; a stream that has done its work counts no longer, and so leaves the next one alone.
+/// Runs `work`, which may enqueue operations that borrow memory on `streams`, then waits for those,
+/// on return and on panic alike. Each comes with the proof that it was counted since before; a
+/// stream that has done its work counts no longer, and so leaves the next one alone.
 ///
-/// The wait comes first and the report afterwards. Of several errors the earliest is reported: that of `work`, then that of a host
-/// function that `owner` enqueued, then those of the waits. The others are kept in the log of teardown errors.
+/// The wait comes first and the report afterwards. Of several errors the earliest is reported: that
+/// of `work`, then that of a host function that `owner` enqueued, then those of the waits. The
+/// others are kept in the log of teardown errors.
 pub(crate) fn settle<'a, R, E: From<Error>, S: IntoIterator<Item = InUse<'a>>>(
     owner: Option<Owner>,
     work: impl FnOnce() -> Result<R, E>,

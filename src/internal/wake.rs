@@ -5,9 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
-/// A user's waker. It is code of the user: cloning it may panic in the call that clones it, and waking
-/// or dropping it may panic anywhere. The latter two are contained here, because they happen in frames
-/// that hold memory in flight, in destructors, and in calls from the driver (claim C4).
+/// A user's waker. It is code of the user: cloning it may panic in the call that clones it, and
+/// waking or dropping it may panic anywhere. The latter two are contained here, because they happen
+/// in frames that hold memory in flight, in destructors, and in calls from the driver (claim C4).
 pub(crate) struct UserWaker(Option<Waker>);
 
 impl UserWaker {
@@ -58,8 +58,8 @@ impl Sleeper {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whom to wake from now on. Whoever calls this looks afterwards whether there is still something to wait for: before, a call of
-    /// [`wake`](Self::wake) could come in between.
+    /// Whom to wake from now on. Whoever calls this looks afterwards whether there is still
+    /// something to wait for: before, a call of [`wake`](Self::wake) could come in between.
     pub(crate) fn store(&self, waker: UserWaker) {
         let before = self.lock().waker.replace(waker);
         drop(before);
@@ -123,7 +123,8 @@ impl Sleepers {
     /// Wakes everybody: what they wait for will not be told otherwise.
     #[cold]
     pub(crate) fn wake(&self) {
-        // A copy of the list: the last of its sleepers drops a waker, if at all, outside of the lock.
+        // A copy of the list: the last of its sleepers drops a waker, if at all, outside of the
+        // lock.
         let all = self.lock().clone();
         for sleeper in all {
             sleeper.wake();

@@ -245,8 +245,8 @@ impl<'s, 'scope, 'ctx> Arg<'s, 'scope, 'ctx, SharedBytes> for SharedBytes {
     }
 }
 
-// A value may have padding, which no program reads: the driver copies its bytes, and the kernel reads
-// the fields.
+// A value may have padding, which no program reads: the driver copies its bytes, and the kernel
+// reads the fields.
 impl<'s, 'scope, 'ctx, T: AnyBitPattern> Arg<'s, 'scope, 'ctx, T> for T {
     type Value = One<T>;
 

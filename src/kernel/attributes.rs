@@ -26,7 +26,8 @@ pub struct KernelAttributes {
     pub max_threads_per_block: u32,
     /// Static shared memory of a block in bytes.
     pub static_shared_bytes: u32,
-    /// The most dynamic shared memory of a block in bytes: see [`Kernel::set_max_dynamic_shared_bytes`].
+    /// The most dynamic shared memory of a block in bytes: see
+    /// [`Kernel::set_max_dynamic_shared_bytes`].
     pub max_dynamic_shared_bytes: u32,
     /// Constant memory of its own in bytes.
     pub constant_bytes: u32,
@@ -38,17 +39,20 @@ pub struct KernelAttributes {
     pub ptx_version: (u32, u32),
     /// The architecture of its machine code, as major and minor.
     pub binary_version: (u32, u32),
-    /// How much of a multiprocessor's memory it prefers to have as shared memory: see [`Kernel::set_carveout`].
+    /// How much of a multiprocessor's memory it prefers to have as shared memory: see
+    /// [`Kernel::set_carveout`].
     pub carveout: Carveout,
     /// Blocks of a cluster along x, y and z, when it was compiled for clusters of one size.
     pub required_cluster: Option<[u32; 3]>,
     /// Whether a launch has to name its clusters.
     pub needs_cluster: bool,
-    /// Whether clusters may have more blocks than every device supports: see [`Kernel::allow_large_clusters`].
+    /// Whether clusters may have more blocks than every device supports: see
+    /// [`Kernel::allow_large_clusters`].
     pub allows_large_clusters: bool,
 }
 
-/// The part of a multiprocessor's memory that a kernel prefers to have as shared memory; the rest is cache. A hint.
+/// The part of a multiprocessor's memory that a kernel prefers to have as shared memory; the rest
+/// is cache. A hint.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 #[non_exhaustive]
 pub enum Carveout {
@@ -119,13 +123,15 @@ impl<P> Kernel<'_, P> {
         })
     }
 
-    /// Lets launches of this kernel have up to `bytes` bytes of dynamic shared memory for a block (`cuFuncSetAttribute`).
+    /// Lets launches of this kernel have up to `bytes` bytes of dynamic shared memory for a block
+    /// (`cuFuncSetAttribute`).
     ///
-    /// It holds for the kernel in its module, under whatever [`Kernel`] it was looked up. Launches that are enqueued keep what they have.
+    /// It holds for the kernel in its module, under whatever [`Kernel`] it was looked up. Launches
+    /// that are enqueued keep what they have.
     ///
     /// # Errors
-    /// [`Error::BadLaunch`] above what the device has for a block that opts in, less the kernel's static shared memory;
-    /// [`Error::ContextLost`], or what the driver returns.
+    /// [`Error::BadLaunch`] above what the device has for a block that opts in, less the kernel's
+    /// static shared memory; [`Error::ContextLost`], or what the driver returns.
     pub fn set_max_dynamic_shared_bytes(&self, bytes: u32) -> Result<()> {
         let most = self
             .context()
@@ -148,10 +154,12 @@ impl<P> Kernel<'_, P> {
         })
     }
 
-    /// Says how much of a multiprocessor's memory this kernel prefers to have as shared memory (`cuFuncSetAttribute`).
+    /// Says how much of a multiprocessor's memory this kernel prefers to have as shared memory
+    /// (`cuFuncSetAttribute`).
     ///
     /// # Errors
-    /// [`Error::ContextLost`] or what the driver returns: `CUDA_ERROR_INVALID_VALUE` above 100 per cent.
+    /// [`Error::ContextLost`] or what the driver returns: `CUDA_ERROR_INVALID_VALUE` above 100 per
+    /// cent.
     pub fn set_carveout(&self, carveout: Carveout) -> Result<()> {
         let value = match carveout {
             Carveout::Auto => -1,
@@ -176,8 +184,9 @@ impl<P> Kernel<'_, P> {
         unsafe { calls::func_set_cache_config(self.context().api(), function, raw) }
     }
 
-    /// Whether clusters of this kernel may have more blocks than the 8 that every device with clusters supports (`cuFuncSetAttribute`):
-    /// 16 on an H200. Such a launch works on fewer devices.
+    /// Whether clusters of this kernel may have more blocks than the 8 that every device with
+    /// clusters supports (`cuFuncSetAttribute`): 16 on an H200. Such a launch works on fewer
+    /// devices.
     ///
     /// # Errors
     /// [`Error::ContextLost`] or what the driver returns.

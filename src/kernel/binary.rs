@@ -1,7 +1,8 @@
 //! How long a binary image is by its own headers.
 //!
-//! The driver believes the headers: a cubin that was cut off crashes it (measured). What is checked here is that everything they speak of
-//! is in the image, which finds every truncation; that the content is what a CUDA tool made is the promise of the `unsafe` functions.
+//! The driver believes the headers: a cubin that was cut off crashes it (measured). What is checked
+//! here is that everything they speak of is in the image, which finds every truncation; that the
+//! content is what a CUDA tool made is the promise of the `unsafe` functions.
 
 /// Why an image is refused, in a phrase.
 type Checked<T = ()> = Result<T, String>;
@@ -12,8 +13,8 @@ const EM_CUDA: u16 = 190;
 const ELF_HEADER: usize = 64;
 const SECTION_HEADER: usize = 64;
 const PROGRAM_HEADER: usize = 56;
-/// Section types that describe memory and have nothing in the file: `SHT_NOBITS`, and in relocatable code global, local and shared
-/// memory.
+/// Section types that describe memory and have nothing in the file: `SHT_NOBITS`, and in
+/// relocatable code global, local and shared memory.
 const WITHOUT_CONTENT: [u32; 4] = [8, 0x7000_0007, 0x7000_0009, 0x7000_000a];
 const SECTION_UNUSED: u32 = 0;
 const FATBIN_MAGIC: u32 = 0xBA55_ED50;
@@ -47,7 +48,8 @@ pub(super) fn check_fatbin(image: &[u8]) -> Checked {
     })
 }
 
-/// An object file of the host: an ELF file, or (on Windows) something of which only the linker knows the length.
+/// An object file of the host: an ELF file, or (on Windows) something of which only the linker
+/// knows the length.
 pub(super) fn check_object(image: &[u8]) -> Checked {
     match image {
         _ if ELF_MAGIC.starts_with(image) => Err("it is empty, or cut off".to_owned()),
@@ -121,7 +123,8 @@ fn check_elf(image: &[u8], is_for_devices: bool) -> Checked {
     within(image, sections_at, SECTION_HEADER as u64, || {
         "its section headers".to_owned()
     })?;
-    // Numbers that do not fit the header are in the first section's (ELF, "Extended section header indices").
+    // Numbers that do not fit the header are in the first section's (ELF, "Extended section header
+    // indices").
     let first = usize::try_from(sections_at).unwrap_or(usize::MAX);
     let in_first = |offset| u64::from(elf.u32(first.saturating_add(offset)).unwrap_or(u32::MAX));
     let sections = match sections {
@@ -211,8 +214,8 @@ impl Bytes<'_> {
 mod tests {
     use super::*;
 
-    /// A cubin by hand: section headers in the middle, a section without content that would not fit, the program headers last, as the
-    /// CUDA tools have it.
+    /// A cubin by hand: section headers in the middle, a section without content that would not
+    /// fit, the program headers last, as the CUDA tools have it.
     fn cubin() -> Vec<u8> {
         let mut image = vec![0_u8; 64];
         image[..7].copy_from_slice(b"\x7fELF\x02\x01\x01");

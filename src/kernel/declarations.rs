@@ -1,7 +1,7 @@
 //! What PTX text declares of its kernels: the kind of each parameter.
 //!
-//! The driver tells sizes and offsets. The text tells more: an `f32` where the kernel takes an `int`, or
-//! memory where it takes a struct, is found at look-up.
+//! The driver tells sizes and offsets. The text tells more: an `f32` where the kernel takes an
+//! `int`, or memory where it takes a struct, is found at look-up.
 
 use super::ptx_check::Tokens;
 use std::collections::HashMap;
@@ -41,8 +41,8 @@ impl Declared {
     /// Whether a parameter of Rust's `kind` may stand for this one. Sizes were compared already.
     pub(super) fn admits(&self, kind: Kind) -> bool {
         match (self.kind, kind) {
-            // Older compilers declare pointers as integers of 64 bits. Plain data may be a wrapper of
-            // what is declared.
+            // Older compilers declare pointers as integers of 64 bits. Plain data may be a wrapper
+            // of what is declared.
             (Kind::Bytes, kind) => kind != Kind::Pointer,
             (Kind::Integer, kind) => kind != Kind::Float,
             (Kind::Float, kind) => matches!(kind, Kind::Float | Kind::Bytes),
@@ -86,7 +86,8 @@ pub(super) fn read(text: &str) -> HashMap<String, Vec<Declared>> {
     kernels
 }
 
-/// A parameter from its words: `.param .u64 .ptr .global .align 4 x` or `.param .align 4 .b8 x[12]`.
+/// A parameter from its words: `.param .u64 .ptr .global .align 4 x` or `.param .align 4 .b8
+/// x[12]`.
 fn parameter(words: &[&str]) -> Option<Declared> {
     let (&first, rest) = words.split_first()?;
     if first != ".param" {

@@ -12,18 +12,21 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A `__device__` or `__constant__` variable of a module: `len` elements of plain data, which its kernels use by name.
+/// A `__device__` or `__constant__` variable of a module: `len` elements of plain data, which its
+/// kernels use by name.
 ///
-/// There is one handle of a variable at a time, and who has it has the variable as if it were a [`Buffer`](crate::Buffer): outside
-/// scopes it is at rest, and its operations are complete when they return. In a scope,
-/// [`SliceMut::lend`](crate::SliceMut::lend) of its [`as_mut_slice`](Self::as_mut_slice) puts it into the order of a stream, and
-/// its [`as_slice`](Self::as_slice) is memory that streams read, an argument for [`In`](crate::In) too.
+/// There is one handle of a variable at a time, and who has it has the variable as if it were a
+/// [`Buffer`](crate::Buffer): outside scopes it is at rest, and its operations are complete when
+/// they return. In a scope, [`SliceMut::lend`](crate::SliceMut::lend) of its
+/// [`as_mut_slice`](Self::as_mut_slice) puts it into the order of a stream, and its
+/// [`as_slice`](Self::as_slice) is memory that streams read, an argument for [`In`](crate::In) too.
 ///
-/// What no borrow tells is which kernels use the variable, since it is no argument of theirs: that is a promise of the `unsafe`
-/// [`launch`](crate::ScopedStream::launch).
+/// What no borrow tells is which kernels use the variable, since it is no argument of theirs: that
+/// is a promise of the `unsafe` [`launch`](crate::ScopedStream::launch).
 ///
-/// It keeps its module loaded. Dropping it frees nothing and makes no driver call; the variable keeps its value, and
-/// [`Module::global`] gives a new handle. A forgotten one is the last of its variable.
+/// It keeps its module loaded. Dropping it frees nothing and makes no driver call; the variable
+/// keeps its value, and [`Module::global`] gives a new handle. If a handle is forgotten with
+/// `mem::forget`, no further handle to that variable can be obtained.
 ///
 /// ```
 /// # use scoped_cuda::{Driver, Error, LaunchConfig, sim::Simulation};
@@ -68,14 +71,15 @@ static_assertions::assert_not_impl_any!(Global<'static, f32>: Clone);
 impl<'ctx> Module<'ctx> {
     /// The variable of this name, which has `len` elements of type `T` (`cuModuleGetGlobal`).
     ///
-    /// A scalar has one element, an array as many as it has, and a struct is one element of a type that derives
-    /// [`Pod`](bytemuck::Pod) and has its layout (`repr(C)`). The size is compared; what the bytes mean is not, and need not be: any
-    /// are a `T`. In C++ the name of a variable outside of any namespace is what is written; of others, and of `static` ones, it is mangled.
+    /// A scalar has one element, an array as many as it has, and a struct is one element of a type
+    /// that derives [`Pod`](bytemuck::Pod) and has its layout (`repr(C)`). The size is compared;
+    /// what the bytes mean is not, and need not be: any are a `T`. In C++ the name of a variable
+    /// outside of any namespace is what is written; of others, and of `static` ones, it is mangled.
     ///
     /// # Errors
-    /// [`Error::NoGlobal`], [`Error::GlobalSize`], [`Error::GlobalTaken`] while there is another handle of it; [`Error::SizeOverflow`],
-    /// [`Error::Misaligned`] for an element type of stricter alignment than the variable has, [`Error::ContextLost`], or what the driver
-    /// returns.
+    /// [`Error::NoGlobal`], [`Error::GlobalSize`], [`Error::GlobalTaken`] while there is another
+    /// handle of it; [`Error::SizeOverflow`], [`Error::Misaligned`] for an element type of stricter
+    /// alignment than the variable has, [`Error::ContextLost`], or what the driver returns.
     ///
     /// ```
     /// # use scoped_cuda::{Driver, Error, sim::Simulation};
@@ -134,7 +138,8 @@ fn find(image: &Image<'_>, name: &str) -> Result<(CUdeviceptr, usize)> {
     let not_there = || Error::NoGlobal {
         name: name.to_owned(),
     };
-    // As for a kernel: the driver refuses an empty name, and a name with a NUL cannot be a variable's.
+    // As for a kernel: the driver refuses an empty name, and a name with a NUL cannot be a
+    // variable's.
     let c_name = CString::new(name)
         .ok()
         .filter(|name| !name.is_empty())
@@ -178,7 +183,8 @@ impl<'ctx, T> Global<'ctx, T> {
         self.len * size_of::<T>()
     }
 
-    /// The device address; 0 when there are no bytes. It is the variable's as long as the module is loaded.
+    /// The device address; 0 when there are no bytes. It is the variable's as long as the module is
+    /// loaded.
     #[must_use]
     pub fn as_raw(&self) -> CUdeviceptr {
         self.memory.start
@@ -204,7 +210,8 @@ impl<T: Element> Global<'_, T> {
     /// What the driver returns.
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the device.
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
+    /// device.
     pub fn to_vec(&self) -> Result<Vec<T>> {
         self.as_slice().to_vec()
     }
@@ -215,18 +222,21 @@ impl<T: Element> Global<'_, T> {
     /// [`Error::LengthMismatch`] or what the driver returns.
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the device.
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
+    /// device.
     pub fn read(&self, host: &mut [T]) -> Result<()> {
         self.as_slice().read(host)
     }
 
-    /// Overwrites all elements with those of `host`, which must have as many (`cuMemcpyHtoDAsync`).
+    /// Overwrites all elements with the elements of `host`, which must have as many
+    /// (`cuMemcpyHtoDAsync`).
     ///
     /// # Errors
     /// [`Error::LengthMismatch`] or what the driver returns.
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the device.
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
+    /// device.
     pub fn write(&mut self, host: &[T]) -> Result<()> {
         self.as_mut_slice().write(host)
     }

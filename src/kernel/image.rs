@@ -19,9 +19,11 @@ pub(super) struct Image<'ctx> {
     pub(super) raw: CUmodule,
     /// The parameters of its kernels, when it was loaded from text.
     pub(super) declared: HashMap<String, Vec<Declared>>,
-    /// What is known of the functions that were looked up: the driver has one function of a name, however many kernels are that.
+    /// What is known of the functions that were looked up: the driver has one function of a name,
+    /// however many kernels are that.
     pub(super) functions: Mutex<HashMap<CUfunction, Arc<Limits>>>,
-    /// Where the variables are that somebody has a handle of. By address and not by name: two names may be of one place.
+    /// Where the variables are that somebody has a handle of. By address and not by name: two names
+    /// may be of one place.
     taken: Mutex<Vec<Range<CUdeviceptr>>>,
 }
 
@@ -48,7 +50,8 @@ impl<'ctx> Image<'ctx> {
         unsafe { calls::module_get_global(self.context.api(), self.raw, name) }
     }
 
-    /// Makes memory of the image the caller's alone, until [`give_back`](Self::give_back); says whether it was nobody's.
+    /// Makes memory of the image the caller's alone, until [`give_back`](Self::give_back); says
+    /// whether it was nobody's.
     pub(super) fn take(&self, memory: Range<CUdeviceptr>) -> bool {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let overlaps = |other: &Range<_>| other.start < memory.end && memory.start < other.end;
@@ -69,8 +72,8 @@ impl<'ctx> Image<'ctx> {
 
 impl Drop for Image<'_> {
     fn drop(&mut self) {
-        // SAFETY: loaded and owned; a launch in a scope borrows a kernel for that scope, a copy of a variable its handle, and both share
-        // this image (C1, C5, C6).
+        // SAFETY: loaded and owned; a launch in a scope borrows a kernel for that scope, a copy of
+        // a variable its handle, and both share this image (C1, C5, C6).
         self.context
             .state()
             .tear_down(|driver| unsafe { calls::module_unload(driver, self.raw) });

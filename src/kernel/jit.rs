@@ -10,12 +10,14 @@ use std::num::NonZeroU32;
 /// The most registers that a thread of any device has.
 const REGISTERS_MAX: u32 = 255;
 
-/// How the driver compiles PTX. The default is what [`Context::load_ptx`](crate::Context::load_ptx) does.
+/// How the driver compiles PTX. The default is what [`Context::load_ptx`](crate::Context::load_ptx)
+/// does.
 ///
 /// The options are about compilation: machine code, in a fatbin say, is loaded as it is.
 ///
-/// Not every combination is possible ([`Error::BadJitOptions`]): [`debug_info`](Self::debug_info) goes with no optimisation, and
-/// [`threads_per_block`](Self::threads_per_block) is for the device at hand and not for another [`target`](Self::target).
+/// Not every combination is possible ([`Error::BadJitOptions`]): [`debug_info`](Self::debug_info)
+/// goes with no optimisation, and [`threads_per_block`](Self::threads_per_block) is for the device
+/// at hand and not for another [`target`](Self::target).
 ///
 /// ```
 /// # use scoped_cuda::{Driver, Error, JitOptions, sim::Simulation, kernel::OptimizationLevel};
@@ -34,14 +36,15 @@ const REGISTERS_MAX: u32 = 255;
 pub struct JitOptions {
     /// How much to optimise; the driver's default is [`O4`](OptimizationLevel::O4).
     pub optimization: Option<OptimizationLevel>,
-    /// The most registers that a thread may use; what does not fit goes to slower memory. More than 255 mean 255, and the compiler has a
-    /// minimum of its own.
+    /// The most registers that a thread may use; what does not fit goes to slower memory. More than
+    /// 255 mean 255, and the compiler has a minimum of its own.
     pub max_registers: Option<NonZeroU32>,
-    /// A number of threads that a block of each kernel must be able to have, at most as many as the device allows. The compiler uses fewer
-    /// registers for it, if need be.
+    /// A number of threads that a block of each kernel must be able to have, at most as many as the
+    /// device allows. The compiler uses fewer registers for it, if need be.
     pub threads_per_block: Option<NonZeroU32>,
-    /// The compute capability to compile for, major and minor; by default the device's. Code for another one does not load here
-    /// ([`Error::NoCodeForDevice`]): it is for a [`Linker`](crate::Linker) whose output is kept.
+    /// The compute capability to compile for, major and minor; by default the device's. Code for
+    /// another one does not load here ([`Error::NoCodeForDevice`]): it is for a
+    /// [`Linker`](crate::Linker) whose output is kept.
     pub target: Option<(u32, u32)>,
     /// Line numbers of the source, for profilers.
     pub line_info: bool,
@@ -49,8 +52,9 @@ pub struct JitOptions {
     pub debug_info: bool,
     /// How loads from global memory are cached.
     pub cache: CacheMode,
-    /// Registers, memory and barriers of each kernel in the log ([`Module::log`](crate::Module::log)), if the driver compiles it: what it
-    /// has in its cache on disk it does not, unless the environment says `CUDA_CACHE_DISABLE=1`.
+    /// Registers, memory and barriers of each kernel in the log
+    /// ([`Module::log`](crate::Module::log)), if the driver compiles it: what it has in its cache
+    /// on disk it does not, unless the environment says `CUDA_CACHE_DISABLE=1`.
     pub verbose: bool,
 }
 
@@ -98,7 +102,8 @@ impl JitOptions {
             if self.target.is_some() {
                 return Err("a number of threads in a block and another target".to_owned());
             }
-            // The compiler rounds it up without looking, and divides by the result (measured with 0: the process dies).
+            // The compiler rounds it up without looking, and divides by the result (measured with
+            // 0: the process dies).
             let limit = limits.threads_per_block;
             if threads.get() > limit {
                 return Err(format!(

@@ -18,10 +18,11 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::{Arc, PoisonError};
 
-/// A kernel whose parameters are those of the tuple `P`, as far as the driver can tell. Made by [`Module::kernel`](crate::Module::kernel).
+/// A kernel whose parameters are the types of the tuple `P`, as far as the driver can tell. Made by
+/// [`Module::kernel`](crate::Module::kernel).
 ///
-/// It keeps its module loaded. [`launch`](crate::ScopedStream::launch) is `unsafe`; [`assert_safe_when`](Self::assert_safe_when) makes a kernel whose
-/// launch is not.
+/// It keeps its module loaded. [`launch`](crate::ScopedStream::launch) is `unsafe`;
+/// [`assert_safe_when`](Self::assert_safe_when) makes a kernel whose launch is not.
 pub struct Kernel<'ctx, P> {
     image: Arc<Image<'ctx>>,
     function: CUfunction,
@@ -69,8 +70,8 @@ impl<'ctx, P> Kernel<'ctx, P> {
         &self.name
     }
 
-    /// The most threads that a block of this kernel may have (`cuFuncGetAttribute`); less than the device's limit when it uses many
-    /// registers.
+    /// The most threads that a block of this kernel may have (`cuFuncGetAttribute`); less than the
+    /// device's limit when it uses many registers.
     #[must_use]
     pub fn max_threads_per_block(&self) -> u32 {
         self.limits.threads_per_block()
@@ -130,15 +131,19 @@ fn attribute_of(
 }
 
 impl<'ctx> Module<'ctx> {
-    /// The kernel of this name, if its parameters are those of `P` (`cuModuleGetFunction`, `cuFuncGetParamInfo`).
+    /// The kernel of this name, if its parameters are the types of `P` (`cuModuleGetFunction`,
+    /// `cuFuncGetParamInfo`).
     ///
-    /// `P` is a tuple with one type for each parameter: [`In`](crate::In), [`Out`](crate::Out) and [`InOut`](crate::InOut) for
-    /// pointers to device memory, plain-data types for values, and what else [`Param`](crate::kernel::Param) lists. Their number, sizes and offsets
-    /// are compared with what the kernel declares, once, here. Drivers before CUDA 12.4 cannot tell; with them nothing is compared, and
-    /// `P` is a promise of the launch.
+    /// `P` is a tuple with one type for each parameter: [`In`](crate::In), [`Out`](crate::Out) and
+    /// [`InOut`](crate::InOut) for pointers to device memory, plain-data types for values, and what
+    /// else [`Param`](crate::kernel::Param) lists. Their number, sizes and offsets are compared
+    /// with what the kernel declares, once, here. Drivers before CUDA 12.4 cannot tell; with them
+    /// nothing is compared, and `P` is a promise of the launch.
     ///
     /// # Errors
-    /// [`Error::NoKernel`](crate::Error::NoKernel); [`Error::ArgCount`](crate::Error::ArgCount), [`Error::ArgSize`](crate::Error::ArgSize), [`Error::ArgOffset`](crate::Error::ArgOffset); [`Error::ContextLost`](crate::Error::ContextLost), or what the driver returns.
+    /// [`Error::NoKernel`](crate::Error::NoKernel); [`Error::ArgCount`](crate::Error::ArgCount),
+    /// [`Error::ArgSize`](crate::Error::ArgSize), [`Error::ArgOffset`](crate::Error::ArgOffset);
+    /// [`Error::ContextLost`](crate::Error::ContextLost), or what the driver returns.
     ///
     /// ```
     /// # use scoped_cuda::{Driver, Error, In, Out, sim::Simulation};

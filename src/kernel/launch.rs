@@ -35,7 +35,8 @@ impl<P> Kernel<'_, P> {
         Ok(Some(grid))
     }
 
-    /// What a launch that is more than a grid is compared with is asked of the driver at the launch.
+    /// What a launch that is more than a grid is compared with is asked of the driver at the
+    /// launch.
     #[cold]
     fn check_special(&self, config: &LaunchConfig, grid: [u32; 3]) -> Result<()> {
         if let Some(asked) = config.launch_priority() {
@@ -106,7 +107,8 @@ impl<P> Kernel<'_, P> {
         let blocks = config
             .without_cluster()
             .with_raw(grid, CUstream::NULL, |raw| {
-                // SAFETY: the function is loaded while the kernel lives; `with_raw` counts the attributes.
+                // SAFETY: the function is loaded while the kernel lives; `with_raw` counts the
+                // attributes.
                 current::bind(context.state(), || unsafe {
                     calls::occupancy_max_cluster_size(driver, function, raw)
                 })
@@ -209,24 +211,32 @@ fn attribute(id: CUlaunchAttributeID, [x, y, z]: [u32; 3]) -> CUlaunchAttribute 
 }
 
 impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
-    /// Launches `kernel` on this stream (`cuLaunchKernelEx`). An empty problem ([`LaunchConfig::for_elements`] of 0) makes no call.
+    /// Launches `kernel` on this stream (`cuLaunchKernelEx`). An empty problem
+    /// ([`LaunchConfig::for_elements`] of 0) makes no call.
     ///
     /// # Errors
-    /// [`Error::BadLaunch`], [`Error::UnevenClusters`], [`Error::BadPriority`], [`Error::CountTooLarge`], or what the driver returns.
+    /// [`Error::BadLaunch`], [`Error::UnevenClusters`], [`Error::BadPriority`],
+    /// [`Error::CountTooLarge`], or what the driver returns.
     ///
     /// # Safety
     /// The kernel, run in this configuration with these arguments,
-    /// - takes parameters of the types that `P` names, in this order (their number, sizes and offsets were checked at look-up, where the
-    ///   driver can tell; their meaning was not);
-    /// - reads only within the elements of `In` and `InOut` arguments and writes only within those of `Out` and `InOut`;
-    /// - follows no address that it was given as a number, or that memory contains, to anywhere else;
-    /// - touches variables of its module only while nobody else does: those that it reads are not being written, those that it writes are
-    ///   not used, by other work or through a [`Global`](crate::Global);
-    /// - stays within its static shared memory and the [dynamic](LaunchConfig::dynamic_shared_bytes) that it is given;
-    /// - is launched in the way that it is written for: [cooperatively](LaunchConfig::cooperative) if its blocks wait for each other, with
-    ///   the [clusters](LaunchConfig::cluster) that it expects;
-    /// - if it [overlaps](LaunchConfig::overlapping_previous) the launch ahead of it: has waited for that
-    ///   (`cudaGridDependencySynchronize()`) before it touches memory, and is not done before it has waited.
+    /// - takes parameters of the types that `P` names, in this order (their number, sizes and
+    ///   offsets were checked at look-up, where the driver can tell; their meaning was not);
+    /// - reads only within the elements of `In` and `InOut` arguments and writes only within those
+    ///   of `Out` and `InOut`;
+    /// - follows no address that it was given as a number, or that memory contains, to anywhere
+    ///   else;
+    /// - touches variables of its module only while nobody else does: those that it reads are not
+    ///   being written, those that it writes are not used, by other work or through a
+    ///   [`Global`](crate::Global);
+    /// - stays within its static shared memory and the
+    ///   [dynamic](LaunchConfig::dynamic_shared_bytes) that it is given;
+    /// - is launched in the way that it is written for: [cooperatively](LaunchConfig::cooperative)
+    ///   if its blocks wait for each other, with the [clusters](LaunchConfig::cluster) that it
+    ///   expects;
+    /// - if it [overlaps](LaunchConfig::overlapping_previous) the launch ahead of it: has waited
+    ///   for that (`cudaGridDependencySynchronize()`) before it touches memory, and is not done
+    ///   before it has waited.
     ///
     /// ```
     /// # use scoped_cuda::{Driver, In, InOut, LaunchConfig, sim::Simulation};
@@ -262,9 +272,10 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
         let (driver, stream) = (self.state().api(), self.stream().as_raw());
         let launched = arguments.with_pointers(Token, &config, |pointers| {
             config.with_raw(grid, stream, |raw| {
-                // SAFETY: function and stream are of one context (equal brands, C2) and live for `'scope`; `with_raw` counts the
-                // attributes; `Args` passes a pointer to a value for each parameter of `P`; what the kernel touches is the caller's
-                // promise, and stays lent until the wait (C5, C6).
+                // SAFETY: function and stream are of one context (equal brands, C2) and live for
+                // `'scope`; `with_raw` counts the attributes; `Args` passes a pointer to a value
+                // for each parameter of `P`; what the kernel touches is the caller's promise, and
+                // stays lent until the wait (C5, C6).
                 unsafe { calls::launch_kernel(driver, raw, kernel.as_raw(), pointers) }
             })
         });

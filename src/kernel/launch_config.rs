@@ -4,10 +4,11 @@ use super::limits::Limits;
 use crate::error::{Error, LaunchField, Result};
 use crate::internal::context_state::LaunchLimits;
 
-/// How many threads run a kernel and how: a grid of blocks of threads, the shared memory of a block, and what is special about the launch.
+/// How many threads run a kernel and how: a grid of blocks of threads, the shared memory of a
+/// block, and what is special about the launch.
 ///
-/// Nothing is checked when it is made; a launch checks it against the limits of the device and of the kernel, so the error can name
-/// field, value and limit ([`Error::BadLaunch`]).
+/// Nothing is checked when it is made; a launch checks it against the limits of the device and of
+/// the kernel, so the error can name field, value and limit ([`Error::BadLaunch`]).
 ///
 /// ```
 /// use scoped_cuda::LaunchConfig;
@@ -33,19 +34,22 @@ pub struct LaunchConfig {
 }
 
 impl LaunchConfig {
-    /// Threads in a block of [`for_elements`](Self::for_elements): a multiple of the warp size that every device allows.
+    /// Threads in a block of [`for_elements`](Self::for_elements): a multiple of the warp size that
+    /// every device allows.
     pub const THREADS_PER_BLOCK: u32 = 256;
 
-    /// At least one thread for each of `elements`, in blocks of [`THREADS_PER_BLOCK`](Self::THREADS_PER_BLOCK) along x.
+    /// At least one thread for each of `elements`, in blocks of
+    /// [`THREADS_PER_BLOCK`](Self::THREADS_PER_BLOCK) along x.
     ///
-    /// The last block may have threads to spare, so the kernel compares its index with the number of elements. 0 elements are an empty
-    /// problem: its launch does nothing and succeeds.
+    /// The last block may have threads to spare, so the kernel compares its index with the number
+    /// of elements. 0 elements are an empty problem: its launch does nothing and succeeds.
     #[must_use]
     pub const fn for_elements(elements: usize) -> Self {
         Self::for_elements_in_blocks(elements, Self::THREADS_PER_BLOCK)
     }
 
-    /// The same in blocks of `threads` along x, [the best number](crate::Kernel::best_block) for a kernel, say.
+    /// The same in blocks of `threads` along x, [the best number](crate::Kernel::best_block) for a
+    /// kernel, say.
     #[must_use]
     pub const fn for_elements_in_blocks(elements: usize, threads: u32) -> Self {
         // Blocks without threads are what the launch refuses.
@@ -77,7 +81,8 @@ impl LaunchConfig {
 
     /// The same with `bytes` of dynamic shared memory for each block.
     ///
-    /// More than the kernel has by default, 48 KiB less its static shared memory, it has to be allowed first:
+    /// More than the kernel has by default, 48 KiB less its static shared memory, it has to be
+    /// allowed first:
     /// [`Kernel::set_max_dynamic_shared_bytes`](crate::Kernel::set_max_dynamic_shared_bytes).
     #[must_use]
     pub const fn dynamic_shared_bytes(mut self, bytes: u32) -> Self {
@@ -85,38 +90,43 @@ impl LaunchConfig {
         self
     }
 
-    /// The same as a cooperative launch: all blocks run at once, so that they may wait for each other (`cooperative_groups::this_grid().sync()`).
+    /// The same as a cooperative launch: all blocks run at once, so that they may wait for each
+    /// other (`cooperative_groups::this_grid().sync()`).
     ///
-    /// The grid is limited to the blocks that the device runs at once: [`Kernel::active_blocks`](crate::Kernel::active_blocks) times its
-    /// multiprocessors.
+    /// The grid is limited to the blocks that the device runs at once:
+    /// [`Kernel::active_blocks`](crate::Kernel::active_blocks) times its multiprocessors.
     #[must_use]
     pub const fn cooperative(mut self) -> Self {
         self.is_cooperative = true;
         self
     }
 
-    /// The same in clusters of `blocks` along x, y and z, which run at once and share memory (compute capability 9.0 or newer).
+    /// The same in clusters of `blocks` along x, y and z, which run at once and share memory
+    /// (compute capability 9.0 or newer).
     ///
-    /// They divide the grid evenly. 8 blocks are what every such device supports; for more the kernel has to be
-    /// [allowed](crate::Kernel::allow_large_clusters).
+    /// They divide the grid evenly. 8 blocks are what every such device supports; for more the
+    /// kernel has to be [allowed](crate::Kernel::allow_large_clusters).
     #[must_use]
     pub const fn cluster(mut self, blocks: [u32; 3]) -> Self {
         self.cluster = Some(blocks);
         self
     }
 
-    /// The same with a priority of its own instead of the stream's: one of [`Context::stream_priorities`](crate::Context::stream_priorities).
+    /// The same with a priority of its own instead of the stream's: one of
+    /// [`Context::stream_priorities`](crate::Context::stream_priorities).
     #[must_use]
     pub const fn priority(mut self, priority: i32) -> Self {
         self.priority = Some(priority);
         self
     }
 
-    /// The same as a programmatic dependent launch: it may begin before the launch ahead of it on the stream has ended
-    /// (`CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION`; compute capability 9.0 or newer).
+    /// The same as a programmatic dependent launch: it may begin before the launch ahead of it on
+    /// the stream has ended (`CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION`; compute
+    /// capability 9.0 or newer).
     ///
-    /// The kernel itself waits, with `cudaGridDependencySynchronize()`, before it touches memory: see the safety section of
-    /// [`launch`](crate::ScopedStream::launch). The launch of a [`SafeKernel`](crate::SafeKernel) refuses it.
+    /// The kernel itself waits, with `cudaGridDependencySynchronize()`, before it touches memory:
+    /// see the safety section of [`launch`](crate::ScopedStream::launch). The launch of a
+    /// [`SafeKernel`](crate::SafeKernel) refuses it.
     #[must_use]
     pub const fn overlapping_previous(mut self) -> Self {
         self.overlaps_previous = true;
@@ -205,7 +215,8 @@ impl LaunchConfig {
             && self.priority.is_none()
     }
 
-    /// The grid as the driver takes it, if the limits of device and kernel allow this shape (claim C9).
+    /// The grid as the driver takes it, if the limits of device and kernel allow this shape (claim
+    /// C9).
     #[inline]
     pub(super) fn check(&self, device: &LaunchLimits, kernel: &Limits) -> Result<[u32; 3]> {
         let mut grid = [0; 3];

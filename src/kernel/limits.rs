@@ -9,7 +9,7 @@ pub(super) struct Limits {
     threads_per_block: u32,
     /// Dynamic shared memory; it can be raised.
     shared_bytes: AtomicU32,
-    /// Held by who raises it.
+    /// Serialises changes of the limit.
     turn: Mutex<()>,
 }
 
@@ -32,7 +32,8 @@ impl Limits {
         self.shared_bytes.load(Ordering::Relaxed)
     }
 
-    /// `tell` tells the driver. One thread at a time does, so that what is kept here is what the driver was told last.
+    /// `tell` tells the driver. One thread at a time does, so that what is kept here is what the
+    /// driver was told last.
     pub(super) fn set_shared_bytes(
         &self,
         bytes: u32,

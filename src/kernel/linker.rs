@@ -19,11 +19,13 @@ use std::fmt;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
-/// Puts code from several places together: kernels in one text, the functions that they call in another. Made by [`Context::linker`].
+/// Puts code from several places together: kernels in one text, the functions that they call in
+/// another. Made by [`Context::linker`].
 ///
-/// Inputs are added one after the other, in any order, and [`finish`](Self::finish) resolves what they want of each other. The
-/// driver's linker is of no use any more once it has refused an input: from then on every call returns [`Error::Image`] with the
-/// first reason, and only a new linker helps.
+/// Inputs are added one after the other, in any order, and [`finish`](Self::finish) resolves what
+/// they want of each other. The driver's linker is of no use any more once it has refused an input:
+/// from then on every call returns [`Error::Image`] with the first reason, and only a new linker
+/// helps.
 ///
 /// Dropping it destroys the driver's linker (`cuLinkDestroy`).
 ///
@@ -64,14 +66,16 @@ static_assertions::assert_impl_all!(Linker<'static>: Send, Sync, std::panic::Unw
 static_assertions::assert_not_impl_any!(Linker<'static>: Clone);
 
 impl<'ctx> Context<'ctx> {
-    /// A linker for this device (`cuLinkCreate`). The options are for the inputs that have to be compiled.
+    /// A linker for this device (`cuLinkCreate`). The options are for the inputs that have to be
+    /// compiled.
     ///
     /// # Errors
     /// [`Error::BadJitOptions`], or what the driver returns.
     pub fn linker(self, options: &JitOptions) -> Result<Linker<'ctx>> {
         let state = self.state();
         let arguments = options.arguments(state.limits())?;
-        // SAFETY: once there is a linker, the arguments are dropped after it was destroyed (`Linker::drop`).
+        // SAFETY: once there is a linker, the arguments are dropped after it was destroyed
+        // (`Linker::drop`).
         let create = || unsafe { calls::link_create(self.api(), &arguments) };
         let raw = current::bind(state, create)?;
         Ok(Linker {
@@ -85,11 +89,12 @@ impl<'ctx> Context<'ctx> {
 }
 
 impl<'ctx> Linker<'ctx> {
-    /// Adds PTX text, which is compiled now (`cuLinkAddData`); how far it has to be trusted, [`load_ptx`](Context::load_ptx) says.
-    /// `name` is for messages, here and of the following.
+    /// Adds PTX text, which is compiled now (`cuLinkAddData`); how far it has to be trusted,
+    /// [`load_ptx`](Context::load_ptx) says. `name` identifies this input in error messages.
     ///
     /// # Errors
-    /// [`Error::Image`] with the error log, [`Error::ContextLost`], or what the driver returns. The linker is useless then.
+    /// [`Error::Image`] with the error log, [`Error::ContextLost`], or what the driver returns. The
+    /// linker is useless then.
     pub fn add_ptx(&mut self, name: &str, ptx: Ptx<'_>) -> Result<()> {
         let text = ptx_text(ptx.as_str()).map_err(str::to_owned);
         let data = text
@@ -100,7 +105,8 @@ impl<'ctx> Linker<'ctx> {
         unsafe { self.add(name, checked, CU_JIT_INPUT_PTX, data) }
     }
 
-    /// Adds machine code: a cubin that was made to be linked, by `nvcc -cubin -rdc=true` or `ptxas -c`.
+    /// Adds machine code: a cubin that was made to be linked, by `nvcc -cubin -rdc=true` or `ptxas
+    /// -c`.
     ///
     /// # Errors
     /// As [`add_ptx`](Self::add_ptx); a cubin that is cut off is [`Error::Image`].
@@ -112,7 +118,8 @@ impl<'ctx> Linker<'ctx> {
         unsafe { self.add(name, check_cubin(image), CU_JIT_INPUT_CUBIN, image) }
     }
 
-    /// Adds a fatbin that was made to be linked, by `nvcc -fatbin -rdc=true`. PTX in it is compiled.
+    /// Adds a fatbin that was made to be linked, by `nvcc -fatbin -rdc=true`. PTX in it is
+    /// compiled.
     ///
     /// # Errors
     /// As [`add_ptx`](Self::add_ptx); a fatbin that is cut off is [`Error::Image`].
@@ -130,8 +137,8 @@ impl<'ctx> Linker<'ctx> {
     /// As [`add_ptx`](Self::add_ptx); an ELF file that is cut off is [`Error::Image`].
     ///
     /// # Safety
-    /// `image` was written by `nvcc` and has not been changed since. The length of object files that are not ELF (those of Windows) is not
-    /// checked: such a one has to be whole.
+    /// `image` was written by `nvcc` and has not been changed since. The length of object files
+    /// that are not ELF (those of Windows) is not checked: such a one has to be whole.
     pub unsafe fn add_object(&mut self, name: &str, image: &[u8]) -> Result<()> {
         // SAFETY: whole, as far as can be seen; the rest is the caller's promise.
         unsafe { self.add(name, check_object(image), CU_JIT_INPUT_OBJECT, image) }
@@ -140,7 +147,8 @@ impl<'ctx> Linker<'ctx> {
     /// Adds an archive of such object files, a static library.
     ///
     /// # Errors
-    /// As [`add_ptx`](Self::add_ptx); an archive that is cut off within a member is [`Error::Image`].
+    /// As [`add_ptx`](Self::add_ptx); an archive that is cut off within a member is
+    /// [`Error::Image`].
     ///
     /// # Safety
     /// As [`add_object`](Self::add_object), for each of the archive's members.
@@ -167,8 +175,8 @@ impl<'ctx> Linker<'ctx> {
                 String::new(),
             ))),
             Ok(c_name) => self.context.state().not_lost().and_then(|()| {
-                // SAFETY: the linker is live, and borrowed mutably, so that no other thread uses it; the input is whole (the caller's
-                // promise).
+                // SAFETY: the linker is live, and borrowed mutably, so that no other thread uses
+                // it; the input is whole (the caller's promise).
                 let added = unsafe {
                     calls::link_add_data(self.context.api(), self.raw, kind, data, &c_name)
                 };
@@ -261,7 +269,8 @@ impl Drop for Linker<'_> {
             Ok(())
         });
         if is_destroyed {
-            // SAFETY: not used afterwards; nobody writes to it any more (C6). In the other case it is leaked.
+            // SAFETY: not used afterwards; nobody writes to it any more (C6). In the other case it
+            // is leaked.
             unsafe { ManuallyDrop::drop(&mut self.arguments) };
         }
     }
@@ -277,8 +286,8 @@ impl fmt::Debug for Linker<'_> {
 
 /// Machine code that a [`Linker`] has made: a cubin, in memory of its own.
 ///
-/// It belongs to no context: it can be kept, and loaded with [`Context::load_linked`] wherever the driver is the same and the
-/// architecture of the device fits. Clones share the memory.
+/// It belongs to no context: it can be kept, and loaded with [`Context::load_linked`] wherever the
+/// driver is the same and the architecture of the device fits. Clones share the memory.
 #[derive(Clone)]
 pub struct LinkedImage {
     driver: Driver,
@@ -309,16 +318,18 @@ impl LinkedImage {
 }
 
 impl<'ctx> Context<'ctx> {
-    /// Loads what a [`Linker`](crate::Linker) has made (`cuModuleLoadDataEx`), of this context or another of the same driver.
+    /// Loads what a [`Linker`](crate::Linker) has made (`cuModuleLoadDataEx`), of this context or
+    /// another of the same driver.
     ///
     /// # Errors
-    /// [`Error::NoCodeForDevice`] when it was linked for another architecture, [`Error::DifferentDrivers`], or what the driver returns.
+    /// [`Error::NoCodeForDevice`] when it was linked for another architecture,
+    /// [`Error::DifferentDrivers`], or what the driver returns.
     pub fn load_linked(self, linked: &LinkedImage) -> Result<Module<'ctx>> {
         if linked.driver() != self.driver() {
             return Err(Error::DifferentDrivers);
         }
-        // SAFETY: whole, by its own headers (`Linker::finish`); this driver made it of inputs that were compiled, or that somebody vouched
-        // for, and nobody can have changed it (C12).
+        // SAFETY: whole, by its own headers (`Linker::finish`); this driver made it of inputs that
+        // were compiled, or that somebody vouched for, and nobody can have changed it (C12).
         unsafe { load_binary(self, linked.bytes(), &JitOptions::default()) }
     }
 }

@@ -26,7 +26,8 @@ impl<'ctx> Context<'ctx> {
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
     ///
-    /// Texts that are known to crash the driver's compiler are refused, whoever wrote them.
+    /// Texts that are known to crash the driver's compiler are refused, also when a constant holds
+    /// them.
     ///
     /// # Errors
     /// [`Error::Image`] with the JIT's log, or what the driver returns.
@@ -39,8 +40,8 @@ impl<'ctx> Context<'ctx> {
     /// [`load_ptx`](Self::load_ptx) with options for the compiler.
     ///
     /// # Errors
-    /// [`Error::Image`] with the JIT's log, [`Error::BadJitOptions`], [`Error::NoCodeForDevice`] when it was compiled for another
-    /// [target](JitOptions::target), or what the driver returns.
+    /// [`Error::Image`] with the JIT's log, [`Error::BadJitOptions`], [`Error::NoCodeForDevice`]
+    /// when it was compiled for another [target](JitOptions::target), or what the driver returns.
     pub fn load_ptx_with(self, ptx: Ptx<'_>, options: &JitOptions) -> Result<Module<'ctx>> {
         let text =
             ptx_text(ptx.as_str()).map_err(|reason| ImageError::new(ImageKind::Ptx, reason, ""))?;
@@ -60,14 +61,14 @@ impl<'ctx> Context<'ctx> {
         })
     }
 
-    /// [`load_ptx`](Self::load_ptx) of the text in a file that is read when the program runs. A file that
-    /// is there when the program is compiled is better [included](crate::include_ptx).
+    /// [`load_ptx`](Self::load_ptx) of the text in a file that is read when the program runs. A
+    /// file that is there when the program is compiled is better [included](crate::include_ptx).
     ///
     /// # Errors
     /// [`Error::PtxFile`] when the file cannot be read or is not UTF-8; else as there.
     ///
     /// # Safety
-    /// What [`Ptx::from_compiler`] asks of the text holds for that of the file.
+    /// The text in the file is as [`Ptx::from_compiler`] asks.
     pub unsafe fn load_ptx_file(self, path: impl AsRef<Path>) -> Result<Module<'ctx>> {
         // SAFETY: the promise of `load_ptx_file`.
         unsafe { self.load_ptx_file_with(path, &JitOptions::default()) }
@@ -132,21 +133,24 @@ impl<'ctx> Context<'ctx> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Image`] when it is no cubin, or is cut off; [`Error::NoCodeForDevice`] when it is for another architecture; or what the
-    /// driver returns.
+    /// [`Error::Image`] when it is no cubin, or is cut off; [`Error::NoCodeForDevice`] when it is
+    /// for another architecture; or what the driver returns.
     ///
     /// # Safety
-    /// `image` was written by `nvcc`, `ptxas`, `nvlink` or NVIDIA's run-time compilers, or is [`LinkedImage::bytes`](crate::LinkedImage::bytes) of a real driver, and has not
-    /// been changed since. The driver believes what an image's headers say, and crashes when they lie (measured). This function checks
-    /// that everything they speak of is there, so an image may have been cut off.
+    /// `image` was written by `nvcc`, `ptxas`, `nvlink` or NVIDIA's run-time compilers, or is
+    /// [`LinkedImage::bytes`](crate::LinkedImage::bytes) of a real driver, and has not been changed
+    /// since. The driver believes what an image's headers say, and crashes when they lie
+    /// (measured). This function checks that everything they speak of is there, so an image may
+    /// have been cut off.
     pub unsafe fn load_cubin(self, image: &[u8]) -> Result<Module<'ctx>> {
         check_cubin(image).map_err(bad_image)?;
         // SAFETY: a whole cubin, by its own headers; that they are right is the caller's promise.
         unsafe { load_binary(self, image, &JitOptions::default()) }
     }
 
-    /// Loads a fatbin, as `nvcc -fatbin` and `fatbinary` make it (`cuModuleLoadDataEx`): cubins for several architectures, of which the
-    /// driver takes the one that fits, and PTX, which it compiles when none does.
+    /// Loads a fatbin, as `nvcc -fatbin` and `fatbinary` make it (`cuModuleLoadDataEx`): cubins for
+    /// several architectures, of which the driver takes the one that fits, and PTX, which it
+    /// compiles when none does.
     ///
     /// ```no_run
     /// # use scoped_cuda::{Driver, JitOptions};
@@ -165,11 +169,12 @@ impl<'ctx> Context<'ctx> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Image`] when it is no fatbin, is cut off, or has PTX that does not compile; [`Error::NoCodeForDevice`],
-    /// [`Error::BadJitOptions`], or what the driver returns.
+    /// [`Error::Image`] when it is no fatbin, is cut off, or has PTX that does not compile;
+    /// [`Error::NoCodeForDevice`], [`Error::BadJitOptions`], or what the driver returns.
     ///
     /// # Safety
-    /// `image` was written by `nvcc` or `fatbinary`, and has not been changed since; see [`load_cubin`](Self::load_cubin).
+    /// `image` was written by `nvcc` or `fatbinary`, and has not been changed since; see
+    /// [`load_cubin`](Self::load_cubin).
     pub unsafe fn load_fatbin(self, image: &[u8], options: &JitOptions) -> Result<Module<'ctx>> {
         check_fatbin(image).map_err(bad_image)?;
         // SAFETY: a whole fatbin, by its own header; that it is right is the caller's promise.

@@ -43,7 +43,8 @@ pub(super) unsafe fn load_binary<'ctx>(
 }
 
 /// # Safety
-/// `image` is PTX text that ends with a NUL, or a whole cubin or fatbin, as the CUDA tools make them.
+/// `image` is PTX text that ends with a NUL, or a whole cubin or fatbin, as the CUDA tools make
+/// them.
 pub(super) unsafe fn load<'ctx>(
     context: Context<'ctx>,
     image: *const c_void,

@@ -1,4 +1,5 @@
-//! Kernels: loaded images, their variables, typed parameter lists, arguments and launch configurations.
+//! Kernels: loaded images, their variables, typed parameter lists, arguments and launch
+//! configurations.
 
 mod args;
 mod attributes;

@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 /// Device code, compiled and loaded into a context.
 ///
-/// A [`Kernel`](crate::Kernel) and a [`Global`](crate::Global) keep their module loaded, so they may be dropped in any order; the module is unloaded
-/// with the last of them (`cuModuleUnload`).
+/// A [`Kernel`](crate::Kernel) and a [`Global`](crate::Global) keep their module loaded, so they
+/// may be dropped in any order; the module is unloaded with the last of them (`cuModuleUnload`).
 pub struct Module<'ctx> {
     pub(super) image: Arc<Image<'ctx>>,
     log: String,
@@ -39,7 +39,8 @@ impl<'ctx> Module<'ctx> {
         let not_there = || Error::NoKernel {
             name: name.to_owned(),
         };
-        // The driver answers an empty name with INVALID_VALUE; a name with a NUL cannot be a kernel's.
+        // The driver answers an empty name with INVALID_VALUE; a name with a NUL cannot be a
+        // kernel's.
         let c_name = CString::new(name)
             .ok()
             .filter(|name| !name.is_empty())
@@ -55,8 +56,9 @@ impl<'ctx> Module<'ctx> {
         })
     }
 
-    /// What the JIT had to say when it compiled the image: its warnings, and with [`JitOptions::verbose`](crate::JitOptions::verbose) what
-    /// each kernel uses. Often empty; cut after 64 KiB, and it says so then.
+    /// What the JIT had to say when it compiled the image: its warnings, and with
+    /// [`JitOptions::verbose`](crate::JitOptions::verbose) what each kernel uses. Often empty; cut
+    /// after 64 KiB, and it says so then.
     #[must_use]
     pub fn log(&self) -> &str {
         &self.log
@@ -68,7 +70,8 @@ impl<'ctx> Module<'ctx> {
         self.image.context
     }
 
-    /// The driver's handle, for calls to other libraries. It is live while the module, or a kernel of it, is.
+    /// The driver's handle, for calls to other libraries. It is live while the module, or a kernel
+    /// of it, is.
     #[must_use]
     pub fn as_raw(&self) -> CUmodule {
         self.image.raw

@@ -10,7 +10,8 @@ use crate::internal::calls;
 use crate::internal::current;
 use std::ffi::c_int;
 
-/// A size of blocks with which a kernel keeps as many threads as possible on the device. Made by [`Kernel::best_block`].
+/// A size of blocks with which a kernel keeps as many threads as possible on the device. Made by
+/// [`Kernel::best_block`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct BestBlock {
     /// Threads of a block; 0 when no block of this kernel fits the device.
@@ -20,11 +21,13 @@ pub struct BestBlock {
 }
 
 impl<P> Kernel<'_, P> {
-    /// How many blocks of `threads` threads and `shared_bytes` bytes of dynamic shared memory one multiprocessor runs at once
-    /// (`cuOccupancyMaxActiveBlocksPerMultiprocessor`). 0 when not even one fits, or the kernel may have no such block.
+    /// How many blocks of `threads` threads and `shared_bytes` bytes of dynamic shared memory one
+    /// multiprocessor runs at once (`cuOccupancyMaxActiveBlocksPerMultiprocessor`). 0 when not even
+    /// one fits, or the kernel may have no such block.
     ///
     /// # Errors
-    /// [`Error::ContextLost`](crate::Error::ContextLost) or what the driver returns: `CUDA_ERROR_INVALID_VALUE` for 0 threads.
+    /// [`Error::ContextLost`](crate::Error::ContextLost) or what the driver returns:
+    /// `CUDA_ERROR_INVALID_VALUE` for 0 threads.
     ///
     /// ```
     /// # use scoped_cuda::{Driver, In, Out, LaunchConfig, sim::Simulation};
@@ -57,8 +60,8 @@ impl<P> Kernel<'_, P> {
         Ok(u32::try_from(blocks).unwrap_or(0))
     }
 
-    /// The size of blocks, along x and each with `shared_bytes` bytes of dynamic shared memory, that keeps most threads on the device at
-    /// once; of equally good ones the largest.
+    /// The size of blocks, along x and each with `shared_bytes` bytes of dynamic shared memory,
+    /// that keeps most threads on the device at once; of equally good ones the largest.
     ///
     /// # Errors
     /// [`Error::ContextLost`](crate::Error::ContextLost) or what the driver returns.
@@ -66,11 +69,12 @@ impl<P> Kernel<'_, P> {
         self.best_block_of(u32::MAX, |_| shared_bytes)
     }
 
-    /// The same among blocks of `most_threads` at most, when the dynamic shared memory of a block depends on its threads: `shared_bytes` says
-    /// for a number of threads how many bytes.
+    /// The same among blocks of `most_threads` at most, when the dynamic shared memory of a block
+    /// depends on its threads: `shared_bytes` says for a number of threads how many bytes.
     ///
-    /// This is what `cuOccupancyMaxPotentialBlockSize` finds, which can be given a C function only: each multiple of the warp size, and
-    /// the limit, is tried with [`active_blocks`](Self::active_blocks).
+    /// This is what `cuOccupancyMaxPotentialBlockSize` finds, which can be given a C function only:
+    /// each multiple of the warp size, and the limit, is tried with
+    /// [`active_blocks`](Self::active_blocks).
     ///
     /// # Errors
     /// [`Error::ContextLost`](crate::Error::ContextLost) or what the driver returns.
@@ -110,13 +114,15 @@ impl<P> Kernel<'_, P> {
         Ok(best)
     }
 
-    /// How many clusters of this launch the device runs at once (`cuOccupancyMaxActiveClusters`); of an empty problem there are none, and
-    /// a launch without clusters is asked about as one with clusters of one block.
+    /// How many clusters of this launch the device runs at once (`cuOccupancyMaxActiveClusters`);
+    /// of an empty problem there are none, and a launch without clusters is asked about as one with
+    /// clusters of one block.
     ///
     /// A device runs fewer blocks at once in clusters than [without](Self::active_blocks).
     ///
     /// # Errors
-    /// Those of the launch itself, [`Error::ContextLost`](crate::Error::ContextLost), or what the driver returns.
+    /// The errors of the launch itself, [`Error::ContextLost`](crate::Error::ContextLost), or what
+    /// the driver returns.
     pub fn active_clusters(&self, config: LaunchConfig) -> Result<u32> {
         let Some(grid) = self.check(&config)? else {
             return Ok(0);

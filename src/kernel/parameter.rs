@@ -23,7 +23,8 @@ impl Module<'_> {
     /// What the kernel of this name declares, parameter by parameter (`cuFuncGetParamInfo`).
     ///
     /// # Errors
-    /// [`Error::NoKernel`], [`Error::SymbolMissing`] with drivers before CUDA 12.4, [`Error::ContextLost`], or what the driver returns.
+    /// [`Error::NoKernel`], [`Error::SymbolMissing`] with drivers before CUDA 12.4,
+    /// [`Error::ContextLost`], or what the driver returns.
     pub fn parameters(&self, name: &str) -> Result<Vec<Parameter>> {
         let function = self.function(name)?;
         // SAFETY: the function lives as long as its module.
@@ -95,8 +96,8 @@ pub(super) fn check_parameters(
     }
 }
 
-/// Compares the kinds of Rust types with those that the PTX of the module declares, when it was loaded
-/// from text.
+/// Compares the kinds of Rust types with those that the PTX of the module declares, when it was
+/// loaded from text.
 pub(super) fn check_kinds(
     layout: &[&[ParamLayout]],
     declared: &[Declared],

@@ -21,20 +21,25 @@ pub struct InOut<T>(PhantomData<fn(T)>);
 /// The argument is an [`Option`] of one for the pointer, or [`Null`].
 pub struct Optional<P: Pointer>(PhantomData<fn(P)>);
 
-/// Two parameters, a pointer and the number of elements behind it as an `N`: `const T *x, unsigned n` is `WithLen<In<T>, u32>`.
+/// Two parameters, a pointer and the number of elements behind it as an `N`: `const T *x, unsigned
+/// n` is `WithLen<In<T>, u32>`.
 ///
-/// The argument is the one for the pointer alone; the number is its length, so the two cannot disagree. A length that an `N` does not hold
-/// is [`Error::CountTooLarge`](crate::Error::CountTooLarge), and null has length 0.
+/// The argument is the one for the pointer alone; the number is its length, so the two cannot
+/// disagree. A length that an `N` does not hold is
+/// [`Error::CountTooLarge`](crate::Error::CountTooLarge), and null has length 0.
 pub struct WithLen<P: Pointer, N: Count>(PhantomData<fn(P, N)>);
 
-/// One parameter of 16 bytes, a pointer and the number of elements behind it: `struct { const T *data; size_t len; }`, or a `std::span`.
+/// One parameter of 16 bytes, a pointer and the number of elements behind it: `struct { const T
+/// *data; size_t len; }`, or a `std::span`.
 ///
 /// The argument is the one for the pointer alone.
 pub struct PtrLen<P: Pointer>(PhantomData<fn(P)>);
 
-/// A parameter of type `unsigned int` that is told how much dynamic shared memory a block has, in bytes; and its argument.
+/// A parameter of type `unsigned int` that is told how much dynamic shared memory a block has, in
+/// bytes; and its argument.
 ///
-/// The number is that of the [`LaunchConfig`](crate::LaunchConfig), so kernel and launch cannot disagree.
+/// The number is that of the [`LaunchConfig`](crate::LaunchConfig), so kernel and launch cannot
+/// disagree.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub struct SharedBytes;
 
@@ -51,7 +56,7 @@ pub struct ParamLayout {
 }
 
 impl ParamLayout {
-    /// That of a Rust type, which is also that of the C type it stands for.
+    /// The layout of a Rust type, which is also the layout of the C type that it stands for.
     #[must_use]
     pub const fn of<T: 'static>() -> Self {
         Self {
@@ -61,7 +66,7 @@ impl ParamLayout {
         }
     }
 
-    /// That of a pointer to device memory.
+    /// The layout of a pointer to device memory.
     pub(super) const fn pointer() -> Self {
         Self {
             kind: || Kind::Pointer,
@@ -80,8 +85,8 @@ impl ParamLayout {
         self.size
     }
 
-    /// The alignment in bytes, a power of two: the parameter begins at the first multiple of it after
-    /// the parameter before, as in C.
+    /// The alignment in bytes, a power of two: the parameter begins at the first multiple of it
+    /// after the parameter before, as in C.
     #[must_use]
     pub const fn align(self) -> usize {
         self.align
@@ -111,11 +116,13 @@ fn kind_of<T: 'static>() -> Kind {
     }
 }
 
-/// A kernel parameter: [`In`], [`Out`] or [`InOut`] of plain data, one of the types made of these, or plain data itself by value. Sealed.
+/// A kernel parameter: [`In`], [`Out`] or [`InOut`] of plain data, one of the types made of these,
+/// or plain data itself by value. Sealed.
 ///
-/// Plain data by value is any type that is [`bytemuck::AnyBitPattern`], so a `#[repr(C)]` struct that mirrors the kernel's goes by value, with
-/// padding as C has it (`derive(AnyBitPattern)`); its alignment counts too
-/// (`float4` has 16: write `#[repr(C, align(16))]`). A reference is not a parameter: its address means nothing on the device.
+/// Plain data by value is any type that is [`bytemuck::AnyBitPattern`], so a `#[repr(C)]` struct
+/// that mirrors the kernel's goes by value, with padding as C has it (`derive(AnyBitPattern)`); its
+/// alignment counts too (`float4` has 16: write `#[repr(C, align(16))]`). A reference is not a
+/// parameter: its address means nothing on the device.
 ///
 /// | Rust | CUDA C++ | a precondition sees |
 /// |---|---|---|
@@ -169,7 +176,8 @@ pub trait Param {
     /// The parameters that it is in the kernel's list, one or two.
     const LAYOUT: &'static [ParamLayout];
 
-    /// What a precondition sees of its argument: see [`Kernel::assert_safe_when`](crate::Kernel::assert_safe_when).
+    /// What a precondition sees of its argument: see
+    /// [`Kernel::assert_safe_when`](crate::Kernel::assert_safe_when).
     type Seen: Copy;
 
     /// Keeps other crates from implementing this.

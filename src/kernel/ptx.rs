@@ -6,9 +6,9 @@ use std::fmt;
 
 /// PTX text that came from a compiler.
 ///
-/// The driver's compiler trusts its input: over text that no compiler writes it can crash, and with it
-/// the process (measured with drivers of CUDA 13.0). Which texts do that is not known in full. So the
-/// driver is given text of known origin only:
+/// The driver's compiler trusts its input: over text that no compiler writes it can crash, and with
+/// it the process (measured with drivers of CUDA 13.0). Which texts do that is not known in full.
+/// So the driver is given text of known origin only:
 ///
 /// | text | how |
 /// |---|---|
@@ -34,10 +34,12 @@ pub struct Ptx<'a> {
     text: &'a str,
 }
 
-/// PTX as a constant of a type: text that was part of the program when it was compiled, and was read
-/// with it. Open: any crate may implement it; a constant cannot come from anywhere at run time.
+/// PTX as a constant of a type: text that was part of the program when it was compiled, and was
+/// read with it. Open: any crate may implement it; a constant cannot come from anywhere at run
+/// time.
 ///
-/// [`ptx!`](crate::ptx) and [`include_ptx!`](crate::include_ptx) implement it for a type of their own.
+/// [`ptx!`](crate::ptx) and [`include_ptx!`](crate::include_ptx) implement it for a type of their
+/// own.
 pub trait PtxText {
     /// The text.
     const TEXT: &'static str;
@@ -53,8 +55,8 @@ impl<'a> Ptx<'a> {
     /// Text that is known when the program runs.
     ///
     /// # Safety
-    /// A compiler that writes PTX for NVIDIA's drivers (nvcc, NVRTC, clang, rustc, Triton, ...) wrote the
-    /// text, for a program that is trusted, and nothing has changed it since.
+    /// A compiler that writes PTX for NVIDIA's drivers (nvcc, NVRTC, clang, rustc, Triton, ...)
+    /// wrote the text, for a program that is trusted, and nothing has changed it since.
     ///
     /// ```
     /// # use scoped_cuda::{Driver, sim::Simulation};

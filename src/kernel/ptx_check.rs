@@ -1,12 +1,13 @@
 //! PTX text before the driver sees it: a second line behind the type [`Ptx`](super::Ptx).
 //!
-//! The driver's compiler crashes on some texts, and with it the process (measured with the driver of
-//! CUDA 13.0, or with ptxas 13.5: each of what [`check`] refuses). Compilers write nothing of the kind.
-//! The list is not complete, and cannot be: what is known is refused whatever the type has promised.
+//! The driver's compiler crashes on some texts, and with it the process (measured with the driver
+//! of CUDA 13.0, or with ptxas 13.5: each of what [`check`] refuses). Compilers write nothing of
+//! the kind. The list is not complete, and cannot be: what is known is refused whatever the type
+//! has promised.
 
 use std::ffi::CString;
 
-/// The most bytes of a name: the compiler needs a few times that of its stack.
+/// The most bytes of a name: the compiler needs a few times as much of its stack.
 const NAME_MAX: usize = 1 << 16;
 /// The most threads of a block, of any device.
 const THREADS_MAX: u32 = 1024;
@@ -141,8 +142,8 @@ impl<'a> Iterator for Tokens<'a> {
     }
 }
 
-/// Where the number at the beginning of a text ends: after its digits, in hexadecimal after those, and
-/// after a fraction. A letter that follows is another word.
+/// Where the number at the beginning of a text ends: after its digits, in hexadecimal after those,
+/// and after a fraction. A letter that follows is another word.
 fn number(text: &str) -> usize {
     let digits = |from: usize, is_digit: fn(&char) -> bool| {
         from + text[from..].chars().take_while(is_digit).count()
@@ -162,7 +163,8 @@ fn number(text: &str) -> usize {
 
 /// PTX as the driver takes it.
 ///
-/// The driver takes binary images through the same call and believes what their headers say. Only text gets there.
+/// The driver takes binary images through the same call and believes what their headers say. Only
+/// text gets there.
 ///
 /// # Errors
 /// Why it is no PTX.
@@ -256,7 +258,8 @@ mod tests {
         }
     }
 
-    /// As PTX reads them: an identifier ends at a dot, a hexadecimal number at what is no digit of it.
+    /// As PTX reads them: an identifier ends at a dot, a hexadecimal number at what is no digit of
+    /// it.
     #[test]
     fn directives_need_no_blank_before_them() {
         for crash in [
@@ -400,8 +403,8 @@ mod tests {
         text
     }
 
-    /// No text that passes the check crashes ptxas. `SCOPED_CUDA_PTXAS=/path/to/ptxas cargo test --lib
-    /// ptxas -- --ignored`; `SCOPED_CUDA_PTXAS_TEXTS` says how many texts (100).
+    /// No text that passes the check crashes ptxas. `SCOPED_CUDA_PTXAS=/path/to/ptxas cargo test
+    /// --lib ptxas -- --ignored`; `SCOPED_CUDA_PTXAS_TEXTS` says how many texts (100).
     #[test]
     #[ignore = "needs ptxas: SCOPED_CUDA_PTXAS=path cargo test --lib ptxas -- --ignored"]
     fn what_passes_the_check_does_not_crash_ptxas() {

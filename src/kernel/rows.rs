@@ -9,16 +9,17 @@ use crate::memory::{OnStream, PitchedMemoryMut, PitchedSlice, ReadableRows};
 use bytemuck::Pod;
 use std::marker::PhantomData;
 
-/// In the type of a kernel parameter, says that rows are meant: `In<Rows<f32>>` is a pointer to the first element of rows whose pitch the
-/// kernel is told in another parameter.
+/// In the type of a kernel parameter, says that rows are meant: `In<Rows<f32>>` is a pointer to the
+/// first element of rows whose pitch the kernel is told in another parameter.
 ///
 /// | parameter | argument |
 /// |---|---|
 /// | `In<Rows<T>>` | `&OnStream` of the stream, `&PitchedBuffer` or `PitchedSlice` at rest that outlives the scope |
 /// | `Out<Rows<T>>`, `InOut<Rows<T>>` | `&mut OnStream` of the stream |
 ///
-/// A kernel that expects rows is not given a [`Buffer`](crate::Buffer), and one that expects elements without gaps is not given rows. The
-/// elements that it may touch, in the words of [`launch`](crate::ScopedStream::launch), are those in the argument's
+/// A kernel that expects rows is not given a [`Buffer`](crate::Buffer), and one that expects
+/// elements without gaps is not given rows. The elements that it may touch, in the words of
+/// [`launch`](crate::ScopedStream::launch), are those in the argument's
 /// [`extent`](crate::PitchedSlice::extent), not what lies between the rows.
 ///
 /// ```
@@ -51,9 +52,9 @@ pub struct Rows<T>(PhantomData<fn(T)>);
 pub struct RowsShape {
     /// The elements that there are.
     pub extent: Extent,
-    /// Bytes from the beginning of a row to that of the next.
+    /// Bytes from the beginning of a row to the beginning of the next.
     pub pitch_bytes: usize,
-    /// Rows from the beginning of a slice to that of the next.
+    /// Rows from the beginning of a slice to the beginning of the next.
     pub slice_rows: usize,
 }
 

@@ -11,12 +11,15 @@ use crate::error::{Error, Result};
 use crate::stream::ScopedStream;
 use std::fmt;
 
-/// What has to hold for a launch to be safe: a sentence, and the function of configuration and arguments that says whether it does.
+/// What has to hold for a launch to be safe: a sentence, and the function of configuration and
+/// arguments that says whether it does.
 ///
-/// The function sees [what the table of `Param`](crate::kernel::Param) says of each argument: the length of memory, the value of plain data.
+/// The function sees [what the table of `Param`](crate::kernel::Param) says of each argument: the
+/// length of memory, the value of plain data.
 pub type Precondition<P> = (&'static str, fn(&LaunchConfig, <P as Params>::Seen) -> bool);
 
-/// A kernel whose launch is safe. Made by [`Kernel::assert_safe_when`] and [`Kernel::assert_safe_when_reading`].
+/// A kernel whose launch is safe. Made by [`Kernel::assert_safe_when`] and
+/// [`Kernel::assert_safe_when_reading`].
 ///
 /// `V` is what it has of its module's variables: the handles of those that the kernel reads.
 pub struct SafeKernel<'ctx, P: Params, V = ()> {
@@ -30,19 +33,23 @@ static_assertions::assert_not_impl_any!(SafeKernel<'static, (u32,)>: Clone);
 static_assertions::assert_impl_all!(SafeKernel<'static, (u32,)>: Send, Sync, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
 
 impl<'ctx, P: Params> Kernel<'ctx, P> {
-    /// A kernel whose launch is safe: from here on it is launched only when all of `preconditions` hold.
+    /// A kernel whose launch is safe: from here on it is launched only when all of `preconditions`
+    /// hold.
     ///
-    /// They are written to be read beside the kernel's source: each is a sentence and the same as a function.
+    /// They are written to be read beside the kernel's source: each is a sentence and the same as a
+    /// function.
     ///
     /// # Safety
     /// For all arguments and configurations with which every precondition holds, the promises of
     /// [`ScopedStream::launch`](crate::ScopedStream::launch) hold. In particular
     /// - the kernel's parameters have the types that `P` names;
-    /// - each index that it computes, from any thread of any such grid, is below the length of the argument that it is used for, and its
-    ///   shared memory suffices for any number of threads in a block;
-    /// - if its blocks wait for each other, a precondition says that the launch [is cooperative](LaunchConfig::is_cooperative), and
-    ///   likewise for clusters;
-    /// - it touches no variable of its module (for those that it reads there is [`assert_safe_when_reading`](Self::assert_safe_when_reading)).
+    /// - each index that it computes, from any thread of any such grid, is below the length of the
+    ///   argument that it is used for, and its shared memory suffices for any number of threads in
+    ///   a block;
+    /// - if its blocks wait for each other, a precondition says that the launch [is
+    ///   cooperative](LaunchConfig::is_cooperative), and likewise for clusters;
+    /// - it touches no variable of its module (for those that it reads there is
+    ///   [`assert_safe_when_reading`](Self::assert_safe_when_reading)).
     ///
     /// ```
     /// # use scoped_cuda::{Driver, Error, In, InOut, LaunchConfig, sim::Simulation};
@@ -87,15 +94,16 @@ impl<'ctx, P: Params> Kernel<'ctx, P> {
         unsafe { self.assert_safe_when_reading((), preconditions) }
     }
 
-    /// The same for a kernel that reads variables of its module, `__constant__` ones say: it is given their handles, a
-    /// [`Global`](crate::Global), a reference to one or a tuple of these.
+    /// The same for a kernel that reads variables of its module, `__constant__` ones say: it is
+    /// given their handles, a [`Global`](crate::Global), a reference to one or a tuple of these.
     ///
-    /// A launch borrows the kernel, and with it the handles, until its scope has waited: nobody writes a variable that a launch reads. Between
-    /// scopes, handles that it owns are at hand in [`variables_mut`](SafeKernel::variables_mut).
+    /// A launch borrows the kernel, and with it the handles, until its scope has waited: nobody
+    /// writes a variable that a launch reads. Between scopes, handles that it owns are at hand in
+    /// [`variables_mut`](SafeKernel::variables_mut).
     ///
     /// # Safety
-    /// As [`assert_safe_when`](Self::assert_safe_when), but the kernel may read those variables of its module whose handles are in `variables`. It writes
-    /// none.
+    /// As [`assert_safe_when`](Self::assert_safe_when), but the kernel may read those variables of
+    /// its module whose handles are in `variables`. It writes none.
     #[must_use]
     pub unsafe fn assert_safe_when_reading<V: Variables<'ctx>, const N: usize>(
         self,
@@ -113,11 +121,14 @@ impl<'ctx, P: Params> Kernel<'ctx, P> {
 impl<'ctx, P: Params, V> SafeKernel<'ctx, P, V> {
     /// Launches the kernel on a stream (`cuLaunchKernelEx`), if all its preconditions hold.
     ///
-    /// The launch of an empty problem ([`LaunchConfig::for_elements`] of 0) makes no call, and has no preconditions.
+    /// The launch of an empty problem ([`LaunchConfig::for_elements`] of 0) makes no call, and has
+    /// no preconditions.
     ///
     /// # Errors
-    /// [`Error::Precondition`] with the first that does not hold, or as [`ScopedStream::launch`](crate::ScopedStream::launch). A launch
-    /// that [overlaps](LaunchConfig::overlapping_previous) the one ahead of it is a violated precondition of every kernel.
+    /// [`Error::Precondition`] with the first that does not hold, or as
+    /// [`ScopedStream::launch`](crate::ScopedStream::launch). A launch that
+    /// [overlaps](LaunchConfig::overlapping_previous) the one ahead of it is a violated
+    /// precondition of every kernel.
     #[inline]
     pub fn launch<'s, 'scope, A: Args<'s, 'scope, 'ctx, P>>(
         &'scope self,
@@ -128,8 +139,9 @@ impl<'ctx, P: Params, V> SafeKernel<'ctx, P, V> {
         if !config.is_empty() {
             self.check(&config, arguments.seen(&config))?;
         }
-        // SAFETY: whoever wrapped the kernel vouches for launches with which the preconditions hold; `self`, and with it the variables that
-        // the kernel reads, is borrowed until the wait (C5).
+        // SAFETY: whoever wrapped the kernel vouches for launches with which the preconditions
+        // hold; `self`, and with it the variables that the kernel reads, is borrowed until the wait
+        // (C5).
         unsafe { stream.launch(&self.kernel, config, arguments) }
     }
 
@@ -155,7 +167,8 @@ impl<'ctx, P: Params, V> SafeKernel<'ctx, P, V> {
         }
     }
 
-    /// The kernel, for its attributes and its occupancy, and for launches that are somebody else's promise.
+    /// The kernel, for its attributes and its occupancy, and for launches that are somebody else's
+    /// promise.
     #[must_use]
     pub fn kernel(&self) -> &Kernel<'ctx, P> {
         &self.kernel
@@ -172,7 +185,8 @@ impl<'ctx, P: Params, V> SafeKernel<'ctx, P, V> {
         &self.variables
     }
 
-    /// Views of the variables that the kernel owns, to write: at rest, because a launch borrows the kernel until its scope has waited.
+    /// Views of the variables that the kernel owns, to write: at rest, because a launch borrows the
+    /// kernel until its scope has waited.
     pub fn variables_mut(&mut self) -> V::Views<'_>
     where
         V: Variables<'ctx>,

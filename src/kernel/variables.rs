@@ -4,16 +4,18 @@ use super::global::Global;
 use crate::memory::sealed::Sealed;
 use crate::memory::{Slice, SliceMut};
 
-/// Handles of variables of modules: a [`Global`], a reference to one, or a tuple of such. Of no variables it is `()`.
+/// Handles of variables of modules: a [`Global`], a reference to one, or a tuple of such. Of no
+/// variables it is `()`.
 ///
-/// Sealed: who has them through a shared reference cannot write them, and who has them through a mutable one cannot exchange them for
-/// others (claim C12).
+/// Sealed: who has them through a shared reference cannot write them, and who has them through a
+/// mutable one cannot exchange them for others (claim C12).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the handle of variables",
     note = "pass a `Global`, a reference to one, or a tuple of these"
 )]
 pub trait Variables<'ctx>: Sealed {
-    /// Views of the variables: to write of those that are owned, to read of those that are borrowed.
+    /// Views of the variables: to write of those that are owned, to read of those that are
+    /// borrowed.
     type Views<'a>
     where
         Self: 'a;

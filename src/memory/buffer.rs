@@ -20,11 +20,12 @@ use std::ops::RangeBounds;
 
 /// An owned piece of device memory: `len` elements of plain data.
 ///
-/// Outside scopes it is *at rest*: nothing is pending on it, and its operations are complete when they return. Inside a scope,
-/// [`Buffer::lend`](crate::Buffer::lend) puts it into the order of a stream, and until the scope has waited the borrow
-/// checker keeps everybody else away.
+/// Outside scopes it is *at rest*: nothing is pending on it, and its operations are complete when
+/// they return. Inside a scope, [`Buffer::lend`](crate::Buffer::lend) puts it into the order of a
+/// stream, and until the scope has waited the borrow checker keeps everybody else away.
 ///
-/// Dropping it frees the memory (`cuMemFreeAsync`). Forgetting it leaks the memory and nothing else.
+/// Dropping it frees the memory (`cuMemFreeAsync`). Forgetting it leaks the memory and nothing
+/// else.
 ///
 /// ```
 /// # use scoped_cuda::{Driver, sim::Simulation};
@@ -39,7 +40,8 @@ pub struct Buffer<'ctx, T> {
     context: Context<'ctx>,
     address: CUdeviceptr,
     len: usize,
-    /// The stream after whose work the memory may be freed: the service stream at rest, the owning stream inside a scope.
+    /// The stream after whose work the memory may be freed: the service stream at rest, the owning
+    /// stream inside a scope.
     free_on: CUstream,
     _elements: PhantomData<T>,
 }
@@ -74,7 +76,8 @@ impl<'ctx, T: Pod> Buffer<'ctx, T> {
     /// What the driver returns.
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the device.
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
+    /// device.
     pub fn to_vec(&self) -> Result<Vec<T>> {
         let mut host = all(T::zeroed(), self.len);
         self.read(&mut host)?;
@@ -87,23 +90,27 @@ impl<'ctx, T: Pod> Buffer<'ctx, T> {
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns.
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the device.
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
+    /// device.
     pub fn read(&self, host: &mut [T]) -> Result<()> {
         self.as_slice().read(host)
     }
 
-    /// Overwrites all elements with those of `host`, which must have as many (`cuMemcpyHtoDAsync`).
+    /// Overwrites all elements with the elements of `host`, which must have as many
+    /// (`cuMemcpyHtoDAsync`).
     ///
     /// # Errors
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns.
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the device.
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
+    /// device.
     pub fn write(&mut self, host: &[T]) -> Result<()> {
         self.as_mut_slice().write(host)
     }
 
-    /// Overwrites all elements with those of `source`, memory of the same context and length (`cuMemcpyDtoDAsync`).
+    /// Overwrites all elements with the elements of `source`, memory of the same context and length
+    /// (`cuMemcpyDtoDAsync`).
     ///
     /// # Errors
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns.
@@ -159,7 +166,8 @@ impl<'ctx, T: Pod> Buffer<'ctx, T> {
 impl<'ctx, T: Pod> Buffer<'ctx, MaybeUninit<T>> {
     pub(crate) fn uninit(context: Context<'ctx>, len: usize) -> Result<Self> {
         let buffer = Self::allocate(context, len, context.state().service())?;
-        // Allocation is an operation of the service stream; other streams may use the memory when it has happened.
+        // Allocation is an operation of the service stream; other streams may use the memory when
+        // it has happened.
         complete(context.state(), HostUse::None, |_| Ok(()))?;
         Ok(buffer)
     }
@@ -167,8 +175,9 @@ impl<'ctx, T: Pod> Buffer<'ctx, MaybeUninit<T>> {
     /// The same memory, now said to hold values.
     ///
     /// # Safety
-    /// Nothing reads an element before something has written it: no copy and no kernel. Every bit pattern is a valid `T`, so what
-    /// is read otherwise is not undefined; it is left from an earlier allocation, or from another process.
+    /// Nothing reads an element before something has written it: no copy and no kernel. Every bit
+    /// pattern is a valid `T`, so what is read otherwise is not undefined; it is left from an
+    /// earlier allocation, or from another process.
     #[must_use]
     pub unsafe fn assume_init(self) -> Buffer<'ctx, T> {
         let Self {
@@ -190,7 +199,8 @@ impl<'ctx, T: Pod> Buffer<'ctx, MaybeUninit<T>> {
 }
 
 impl<'ctx, T> Buffer<'ctx, T> {
-    /// Memory that may be used on `stream`, of the context, and is freed in its order. The content is undefined.
+    /// Memory that may be used on `stream`, of the context, and is freed in its order. The content
+    /// is undefined.
     pub(crate) fn allocate(context: Context<'ctx>, len: usize, stream: CUstream) -> Result<Self> {
         let bytes = size_of_elements::<T>(len)?;
         let address = context.state().allocate(bytes, stream)?;
@@ -277,7 +287,8 @@ impl<'ctx, T> Buffer<'ctx, T> {
         self.as_mut_slice().split_at_mut(middle)
     }
 
-    /// Frees the memory and says whether that worked; after an error the buffer is handed back (`cuMemFreeAsync`).
+    /// Frees the memory and says whether that worked; after an error the buffer is handed back
+    /// (`cuMemFreeAsync`).
     ///
     /// # Errors
     /// [`CloseError`] with the buffer and what the driver returned.
@@ -297,7 +308,7 @@ impl<'ctx, T> Buffer<'ctx, T> {
         }
     }
 
-    /// The memory, which whoever has its address frees, on the stream that is named with it.
+    /// The address of the memory, and the stream on which it is to be freed. The caller frees it.
     pub(crate) fn into_raw(self) -> (CUdeviceptr, CUstream) {
         let raw = (self.address, self.free_on);
         mem::forget(self);
@@ -363,19 +374,22 @@ impl<T> fmt::Debug for Buffer<'_, T> {
 }
 
 impl<'ctx> Context<'ctx> {
-    /// Device memory for `len` elements, all bytes zero; at rest when it returns (`cuMemAllocFromPoolAsync`, `cuMemsetD8Async`).
+    /// Device memory for `len` elements, all bytes zero; at rest when it returns
+    /// (`cuMemAllocFromPoolAsync`, `cuMemsetD8Async`).
     ///
     /// `len` may be 0: that makes no driver call.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`](crate::Error::SizeOverflow), [`Error::OutOfMemory`](crate::Error::OutOfMemory), or what the driver returns.
+    /// [`Error::SizeOverflow`](crate::Error::SizeOverflow),
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), or what the driver returns.
     pub fn zeros<T: Element>(self, len: usize) -> Result<Buffer<'ctx, T>> {
         Buffer::zeros(self, len)
     }
 
     /// Device memory for `len` elements, each `value`; at rest when it returns.
     ///
-    /// Elements of 1, 2 and 4 bytes are written by the device (`cuMemsetD8Async` and its kin), others are uploaded.
+    /// Elements of 1, 2 and 4 bytes are written by the device (`cuMemsetD8Async`,
+    /// `cuMemsetD16Async`, `cuMemsetD32Async`), others are uploaded.
     ///
     /// # Errors
     /// As [`zeros`](Self::zeros).
@@ -383,21 +397,23 @@ impl<'ctx> Context<'ctx> {
         Buffer::filled(self, len, value)
     }
 
-    /// Device memory with a copy of `host`; at rest when it returns (`cuMemcpyHtoDAsync` on the context's own stream, which is waited
-    /// for).
+    /// Device memory with a copy of `host`; at rest when it returns (`cuMemcpyHtoDAsync` on the
+    /// context's own stream, which is waited for).
     ///
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) or what the driver returns.
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the device.
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
+    /// device.
     pub fn upload<T: Element>(self, host: &[T]) -> Result<Buffer<'ctx, T>> {
         Buffer::upload(self, host)
     }
 
     /// Device memory for `len` elements whose content is whatever was there before.
     ///
-    /// The element type says so: a `Buffer<MaybeUninit<T>>` cannot be read. See [`Buffer::assume_init`].
+    /// The element type says so: a `Buffer<MaybeUninit<T>>` cannot be read. See
+    /// [`Buffer::assume_init`].
     ///
     /// # Errors
     /// As [`zeros`](Self::zeros).

@@ -5,7 +5,8 @@ use crate::error::{Error, Result};
 use std::fmt;
 
 impl<'b, 'ctx, T> SliceMut<'b, 'ctx, T> {
-    /// The elements in parts of `len`, of which the last may be shorter. No two parts overlap, so each may go to another stream.
+    /// The elements in parts of `len`, of which the last may be shorter. No two parts overlap, so
+    /// each may go to another stream.
     ///
     /// # Errors
     /// [`Error::EmptyChunks`] when `len` is 0.

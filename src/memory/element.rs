@@ -2,10 +2,11 @@
 
 use bytemuck::Pod;
 
-/// Element types of device memory: plain data ([`bytemuck::Pod`]), for which every bit pattern is a value. Implemented for all of it.
+/// Element types of device memory: plain data ([`bytemuck::Pod`]), for which every bit pattern is a
+/// value. Implemented for all of it.
 ///
-/// Bytes that come from a device are whatever a kernel stored, so a type with an owner behind it, a reference, or bits that mean nothing
-/// (`bool`, most enums) cannot be made of them.
+/// Bytes that come from a device are whatever a kernel stored, so a type with an owner behind it, a
+/// reference, or bits that mean nothing (`bool`, most enums) cannot be made of them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an element of device memory",
     label = "not plain data",

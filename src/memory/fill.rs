@@ -46,8 +46,8 @@ impl Pattern {
     }
 
     /// # Safety
-    /// `to` has room for `count` elements of the pattern's width and is aligned to it, until `stream`, a live stream of its device,
-    /// has passed this point; nothing else touches them.
+    /// `to` has room for `count` elements of the pattern's width and is aligned to it, until
+    /// `stream`, a live stream of its device, has passed this point; nothing else touches them.
     #[inline]
     pub(crate) unsafe fn fill(
         self,

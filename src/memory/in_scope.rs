@@ -10,12 +10,13 @@ use bytemuck::Pod;
 use std::mem::MaybeUninit;
 
 impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
-    /// Allocates `len` elements in the order of this stream, all bytes zero. Dropping the handle frees them in the same order
-    /// (`cuMemAllocFromPoolAsync`, `cuMemsetD8Async`, `cuMemFreeAsync`).
+    /// Allocates `len` elements in the order of this stream, all bytes zero. Dropping the handle
+    /// frees them in the same order (`cuMemAllocFromPoolAsync`, `cuMemsetD8Async`,
+    /// `cuMemFreeAsync`).
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`](crate::Error::SizeOverflow), [`Error::OutOfMemory`](crate::Error::OutOfMemory), or what the driver
-    /// returns.
+    /// [`Error::SizeOverflow`](crate::Error::SizeOverflow),
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), or what the driver returns.
     pub fn zeros<T: Pod>(self, len: usize) -> Result<OnStream<'s, Buffer<'ctx, T>>> {
         let buffer = Buffer::allocate(self.context(), len, self.stream().as_raw())?;
         let bytes = buffer.size_bytes();
@@ -47,8 +48,9 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
         }
         let (state, from, stream) = (self.state(), source.as_ptr().cast(), self.stream().as_raw());
         self.stream().loans().lend();
-        // SAFETY: both sides have `bytes`; the host's stay borrowed for `'scope`, which ends after the wait (C5, C6); the device's are
-        // in this stream's order, so whatever touches them next does so after this copy.
+        // SAFETY: both sides have `bytes`; the host's stay borrowed for `'scope`, which ends after
+        // the wait (C5, C6); the device's are in this stream's order, so whatever touches them next
+        // does so after this copy.
         current::bind(state, || unsafe {
             calls::memcpy_htod_async(state.api(), to.as_raw(), from, bytes, stream)
         })
@@ -56,8 +58,10 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
 
     /// Copies `source` to `destination`, which has as many elements (`cuMemcpyDtoHAsync`).
     ///
-    /// When `destination` is ordinary memory the driver keeps the calling thread until the copy is done; it only overlaps with other
-    /// work when it is page-locked: a [`PinnedBuffer`](crate::PinnedBuffer), or registered with [`Context::with_registered`](crate::Context::with_registered).
+    /// When `destination` is ordinary memory the driver keeps the calling thread until the copy is
+    /// done; it only overlaps with other work when it is page-locked: a
+    /// [`PinnedBuffer`](crate::PinnedBuffer), or registered with
+    /// [`Context::with_registered`](crate::Context::with_registered).
     ///
     /// # Errors
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns.
@@ -79,13 +83,15 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
             self.stream().as_raw(),
         );
         self.stream().loans().lend();
-        // SAFETY: as in `write`; any bits are a valid `T` (`Pod`), and a source at rest is not written before the wait.
+        // SAFETY: as in `write`; any bits are a valid `T` (`Pod`), and a source at rest is not
+        // written before the wait.
         current::bind(state, || unsafe {
             calls::memcpy_dtoh_async(state.api(), to, from, bytes, stream)
         })
     }
 
-    /// Copies `source` to `destination`, memory of the same device with as many elements (`cuMemcpyDtoDAsync`).
+    /// Copies `source` to `destination`, memory of the same device with as many elements
+    /// (`cuMemcpyDtoDAsync`).
     ///
     /// # Errors
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns.
@@ -103,14 +109,15 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
             return Ok(());
         }
         let (state, stream) = (self.state(), self.stream().as_raw());
-        // SAFETY: both sides have `bytes` on this device (equal brands, C2) and do not overlap (`destination` is a mutable borrow of
-        // all handles to its memory); order as in `write`.
+        // SAFETY: both sides have `bytes` on this device (equal brands, C2) and do not overlap
+        // (`destination` is a mutable borrow of all handles to its memory); order as in `write`.
         current::bind(state, || unsafe {
             calls::memcpy_dtod_async(state.api(), to.as_raw(), from, bytes, stream)
         })
     }
 
-    /// Sets every element of `destination` to `value` (`cuMemsetD8Async`, `cuMemsetD16Async` or `cuMemsetD32Async`).
+    /// Sets every element of `destination` to `value` (`cuMemsetD8Async`, `cuMemsetD16Async` or
+    /// `cuMemsetD32Async`).
     ///
     /// # Errors
     /// What the driver returns.
@@ -124,7 +131,8 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
         let (Some(pattern), false) = (Pattern::of(&value), to.is_empty()) else {
             return Ok(());
         };
-        // SAFETY: the elements are in this stream's order (C6) and on its device (equal brands, C2).
+        // SAFETY: the elements are in this stream's order (C6) and on its device (equal brands,
+        // C2).
         self.explained(unsafe {
             pattern.fill(
                 self.state().api(),
@@ -135,15 +143,15 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
         })
     }
 
-    /// Allocates `len` elements in the order of this stream, with whatever was there before as their content
-    /// (`cuMemAllocFromPoolAsync`). Dropping the handle frees them in the same order.
+    /// Allocates `len` elements in the order of this stream, with whatever was there before as
+    /// their content (`cuMemAllocFromPoolAsync`). Dropping the handle frees them in the same order.
     ///
-    /// The element type says so: nothing reads a `MaybeUninit<T>`. [`write_init`](Self::write_init) fills it from the host,
-    /// [`OnStream::assume_init`] promises that a kernel does.
+    /// The element type says so: nothing reads a `MaybeUninit<T>`. [`write_init`](Self::write_init)
+    /// fills it from the host, [`OnStream::assume_init`] promises that a kernel does.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`](crate::Error::SizeOverflow), [`Error::OutOfMemory`](crate::Error::OutOfMemory), or what the driver
-    /// returns.
+    /// [`Error::SizeOverflow`](crate::Error::SizeOverflow),
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), or what the driver returns.
     pub fn uninit<T: Element>(
         self,
         len: usize,
@@ -152,8 +160,8 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
         Ok(OnStream::new(buffer, self.brand()))
     }
 
-    /// Allocates device memory in the order of this stream and copies `source` to it (`cuMemAllocFromPoolAsync`,
-    /// `cuMemcpyHtoDAsync`).
+    /// Allocates device memory in the order of this stream and copies `source` to it
+    /// (`cuMemAllocFromPoolAsync`, `cuMemcpyHtoDAsync`).
     ///
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) or what the driver returns.
@@ -176,11 +184,12 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
         self.write_init(source, memory)
     }
 
-    /// Copies `source` to memory that had no content yet and has as many elements, which makes it memory of `T`
-    /// (`cuMemcpyHtoDAsync`).
+    /// Copies `source` to memory that had no content yet and has as many elements, which makes it
+    /// memory of `T` (`cuMemcpyHtoDAsync`).
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns; the memory is freed then.
+    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns; the
+    /// memory is freed then.
     ///
     /// ```
     /// # use scoped_cuda::{Driver, sim::Simulation};
@@ -202,7 +211,8 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
         destination: OnStream<'s, Buffer<'ctx, MaybeUninit<T>>>,
     ) -> Result<OnStream<'s, Buffer<'ctx, T>>> {
         same_len(source.len(), destination.len())?;
-        // SAFETY: this very call writes every element, before it gives anybody the handle to read one.
+        // SAFETY: this very call writes every element, before it gives anybody the handle to read
+        // one.
         let mut destination = unsafe { destination.assume_init() };
         self.write(source, &mut destination)?;
         Ok(destination)
@@ -213,7 +223,8 @@ impl<'s, 'ctx, T: Pod> OnStream<'s, Buffer<'ctx, MaybeUninit<T>>> {
     /// The same memory, now said to hold values.
     ///
     /// # Safety
-    /// As [`Buffer::assume_init`]: nothing reads an element before something has written it, in the order of this stream.
+    /// As [`Buffer::assume_init`]: nothing reads an element before something has written it, in the
+    /// order of this stream.
     #[must_use]
     pub unsafe fn assume_init(self) -> OnStream<'s, Buffer<'ctx, T>> {
         self.map(|buffer| {

@@ -6,8 +6,8 @@ use crate::ffi::{CUdeviceptr, CUstream};
 use std::ops::RangeBounds;
 
 impl<'s, 'ctx, T> OnStream<'s, Buffer<'ctx, T>> {
-    /// The device address as a number; 0 for an empty buffer. What a lent view's `as_raw` says about
-    /// its use holds here too; dropped, the buffer is freed in the order of the same stream.
+    /// The device address as a number; 0 for an empty buffer. What a lent view's `as_raw` says
+    /// about its use holds here too; dropped, the buffer is freed in the order of the same stream.
     #[must_use]
     pub fn as_raw(&self) -> CUdeviceptr {
         self.memory().as_raw()
@@ -50,11 +50,13 @@ impl<'s, 'ctx, T> OnStream<'s, Buffer<'ctx, T>> {
 }
 
 impl<'s, 'b, 'ctx, T> OnStream<'s, SliceMut<'b, 'ctx, T>> {
-    /// The device address as a number, for another library or a driver call that this crate does not have.
+    /// The device address as a number, for another library or a driver call that this crate does
+    /// not have.
     ///
-    /// Work that uses it belongs on [the stream](crate::ScopedStream::stream) in whose order the memory is, enqueued while this handle
-    /// exists: then it is ordered with everything else, and the scope waits for it. The call that enqueues it is `unsafe`, and that is
-    /// what it has to promise.
+    /// Work that uses it belongs on [the stream](crate::ScopedStream::stream) in whose order the
+    /// memory is, enqueued while this handle exists: then it is ordered with everything else, and
+    /// the scope waits for it. The call that enqueues it is `unsafe`, and that is what it has to
+    /// promise.
     ///
     /// ```
     /// # use scoped_cuda::{Driver, ffi::CUresult, sim::Simulation};

@@ -23,14 +23,18 @@ use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 use std::{mem, slice};
 
-/// Managed memory: `len` elements of plain data that host and device both use, and that the driver moves to where they are touched.
+/// Managed memory: `len` elements of plain data that host and device both use, and that the driver
+/// moves to where they are touched.
 ///
-/// At rest the host has it, through [`as_slice`](Self::as_slice) and [`as_mut_slice`](Self::as_mut_slice). In a scope,
-/// [`ManagedBuffer::lend`](crate::ManagedBuffer::lend) puts it into the order of a stream, and until the scope has waited the borrow checker keeps the host
-/// away. Unlent, like a [`Buffer`](crate::Buffer) at rest, `&managed` may be read by kernels on several streams and by the host at once.
+/// At rest the host has it, through [`as_slice`](Self::as_slice) and
+/// [`as_mut_slice`](Self::as_mut_slice). In a scope,
+/// [`ManagedBuffer::lend`](crate::ManagedBuffer::lend) puts it into the order of a stream, and
+/// until the scope has waited the borrow checker keeps the host away. Unlent, like a
+/// [`Buffer`](crate::Buffer) at rest, `&managed` may be read by kernels on several streams and by
+/// the host at once.
 ///
-/// Dropping it frees the memory (`cuMemFree`, which waits for other work of the device). Forgetting it leaks the memory, until its
-/// context ends, and nothing else.
+/// Dropping it frees the memory (`cuMemFree`, which waits for other work of the device). Forgetting
+/// it leaks the memory, until its context ends, and nothing else.
 ///
 /// Made by [`Context::managed_zeros`] and [`Context::managed_from`].
 ///
@@ -49,7 +53,8 @@ use std::{mem, slice};
 /// ```
 pub struct ManagedBuffer<'ctx, T> {
     context: Context<'ctx>,
-    /// For the device and, as the address of initialised elements that are aligned, for the host; 0 when they have no bytes.
+    /// For the device and, as the address of initialised elements that are aligned, for the host; 0
+    /// when they have no bytes.
     address: CUdeviceptr,
     len: usize,
     /// The device may reach the memory without a copy.
@@ -69,7 +74,7 @@ pub enum MemoryLocation {
     Device,
 }
 
-/// What the driver may be told of the use of managed memory. Nothing of it changes what a program means.
+/// Usage hints for managed memory (`cuMemAdvise`). Hints never change results.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum MemoryAdvice {
@@ -84,14 +89,15 @@ pub enum MemoryAdvice {
 }
 
 impl<'ctx> Context<'ctx> {
-    /// Managed memory for `len` elements, all bytes zero (`cuMemAllocManaged`, `cuMemsetD8Async`). `len` may be 0: that makes no
-    /// driver call.
+    /// Managed memory for `len` elements, all bytes zero (`cuMemAllocManaged`, `cuMemsetD8Async`).
+    /// `len` may be 0: that makes no driver call.
     ///
     /// # Errors
-    /// [`Error::ManagedUnsupported`] when one of the machine's devices lacks
-    /// [concurrent managed access](Attribute::ConcurrentManagedAccess): there the host may touch no managed memory while that device
-    /// works, on whatever stream, which no borrow can tell. [`Error::SizeOverflow`], [`Error::OutOfMemory`], [`Error::Misaligned`] for
-    /// an element type of unusually strict alignment, or what the driver returns.
+    /// [`Error::ManagedUnsupported`] when one of the machine's devices lacks [concurrent managed
+    /// access](Attribute::ConcurrentManagedAccess): there the host may touch no managed memory
+    /// while that device works, on whatever stream, which no borrow can tell.
+    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`], [`Error::Misaligned`] for an element type
+    /// of unusually strict alignment, or what the driver returns.
     pub fn managed_zeros<T: Element>(self, len: usize) -> Result<ManagedBuffer<'ctx, T>> {
         ManagedBuffer::new(self, len, |memory| memory.set_zero())
     }
@@ -185,17 +191,21 @@ impl<'ctx, T> ManagedBuffer<'ctx, T> {
         self.len * size_of::<T>()
     }
 
-    /// The elements, for the host to read. Pages that are with the device come when they are touched.
+    /// The elements, for the host to read. Pages that are with the device come when they are
+    /// touched.
     ///
     /// # Errors
-    /// [`Error::ContextLost`] when the memory has gone with its context, [`Error::Poisoned`] after a fault.
+    /// [`Error::ContextLost`] when the memory has gone with its context, [`Error::Poisoned`] after
+    /// a fault.
     pub fn as_slice(&self) -> Result<&[T]> {
         let first = self.for_host()?;
-        // SAFETY: aligned, initialised, owned; what writes it in a scope borrows it mutably until that has waited (C5, C6).
+        // SAFETY: aligned, initialised, owned; what writes it in a scope borrows it mutably until
+        // that has waited (C5, C6).
         Ok(unsafe { slice::from_raw_parts(first.as_ptr(), self.len) })
     }
 
-    /// The elements, for the host to write. Pages that are with the device come when they are touched.
+    /// The elements, for the host to write. Pages that are with the device come when they are
+    /// touched.
     ///
     /// # Errors
     /// As [`as_slice`](Self::as_slice).
@@ -226,7 +236,8 @@ impl<'ctx, T> ManagedBuffer<'ctx, T> {
         SliceMut::new(self.context, self.address, self.len)
     }
 
-    /// Moves the memory to where it will be used; it is there when this returns (`cuMemPrefetchAsync`).
+    /// Moves the memory to where it will be used; it is there when this returns
+    /// (`cuMemPrefetchAsync`).
     ///
     /// # Errors
     /// [`Error::SymbolMissing`] or what the driver returns.
@@ -278,7 +289,8 @@ impl<'ctx, T> ManagedBuffer<'ctx, T> {
         })
     }
 
-    /// Frees the memory and says whether that worked; after an error the buffer is handed back (`cuMemFree`).
+    /// Frees the memory and says whether that worked; after an error the buffer is handed back
+    /// (`cuMemFree`).
     ///
     /// # Errors
     /// [`CloseError`] with the buffer and what the driver returned.
@@ -328,7 +340,8 @@ fn prefetch(
 }
 
 impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
-    /// Moves managed memory to where it will be used, in the order of this stream (`cuMemPrefetchAsync`).
+    /// Moves managed memory to where it will be used, in the order of this stream
+    /// (`cuMemPrefetchAsync`).
     ///
     /// # Errors
     /// What the driver returns: `CUDA_ERROR_INVALID_VALUE` for memory that is not managed.

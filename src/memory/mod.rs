@@ -42,8 +42,8 @@ use std::ops::{Bound, RangeBounds};
 
 /// Device memory of a context: a [`Buffer`], a [`Slice`] or a [`SliceMut`].
 ///
-/// Sealed: an implementation vouches that `len` elements at the address are allocated on the context's device, or are host memory that
-/// the device reaches under it (claim C12).
+/// Sealed: an implementation vouches that `len` elements at the address are allocated on the
+/// context's device, or are host memory that the device reaches under it (claim C12).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not device memory of `{T}`",
     note = "device memory is a `Buffer`, a `Slice` or a `SliceMut` of the same context and element type"
@@ -75,9 +75,10 @@ pub(crate) mod sealed {
     /// Keeps other crates from implementing a trait.
     pub trait Sealed {}
 
-    /// The same for a trait with a type parameter: without `T` here, another crate could implement it for a type of this crate and an
-    /// element type of its own, which the orphan rule allows. And without `Trait`, it could implement one of the sealed traits for a type
-    /// of this crate that is sealed for another one only: make a shared view writable, say.
+    /// The same for a trait with a type parameter: without `T` here, another crate could implement
+    /// it for a type of this crate and an element type of its own, which the orphan rule allows.
+    /// And without `Trait`, it could implement one of the sealed traits for a type of this crate
+    /// that is sealed for another one only: make a shared view writable, for example.
     pub trait SealedFor<T, Trait = Holding> {}
 
     /// [`SealedFor`] the trait `Memory`.
@@ -89,11 +90,13 @@ pub(crate) mod sealed {
     /// [`SealedFor`] the trait `Readable`.
     pub struct Reading;
 
-    /// Memory that the context's own device has or shares, for any use. What lacks this is no memory of any element type, for the compiler
-    /// too: of a trait with a type parameter it supposes that another crate implements it for a parameter of its own.
+    /// Memory that the context's own device has or shares, for any use. What lacks this is no
+    /// memory of any element type, for the compiler too: of a trait with a type parameter it
+    /// supposes that another crate implements it for a parameter of its own.
     pub trait Near {}
 
-    /// In the signature of a method, keeps other crates from implementing its trait for anything: they cannot name it.
+    /// In the signature of a method, keeps other crates from implementing its trait for anything:
+    /// they cannot name it.
     #[derive(Clone, Copy)]
     pub struct Token;
 }

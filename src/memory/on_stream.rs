@@ -8,12 +8,15 @@ use crate::stream::ScopedStream;
 use generativity::Id;
 use std::fmt;
 
-/// Memory `B` (a [`Buffer`](crate::Buffer) or a view) in the order of stream `'s`: work may be pending on it, and only that stream may touch it.
+/// Memory `B` (a [`Buffer`](crate::Buffer) or a view) in the order of stream `'s`: work may be
+/// pending on it, and only that stream may touch it.
 ///
-/// On one stream, program order is execution order, so each operation borrows the handle for its call only. To use the memory on
-/// another stream hand it over with [`OnStream::hand_over`](crate::OnStream::hand_over), which makes that stream wait.
+/// On one stream, program order is execution order, so each operation borrows the handle for its
+/// call only. To use the memory on another stream hand it over with
+/// [`OnStream::hand_over`](crate::OnStream::hand_over), which makes that stream wait.
 ///
-/// A handle does not give its memory out: that would be memory with work pending on it and nobody knowing. It tells the address as a number.
+/// A handle does not give its memory out: that would be memory with work pending on it and nobody
+/// knowing. It tells the address as a number.
 pub struct OnStream<'s, B> {
     memory: B,
     brand: Id<'s>,
@@ -59,8 +62,9 @@ impl<B: fmt::Debug> fmt::Debug for OnStream<'_, B> {
 
 /// Memory of element type `T` that stream `'s` may read in scope `'scope`.
 ///
-/// That is an [`OnStream`] of the same stream, or memory that is at rest and stays so: a `&'scope Buffer` or a [`Slice`](crate::Slice) of one, which
-/// nobody can write before the scope has waited. Sealed.
+/// That is an [`OnStream`] of the same stream, or memory that is at rest and stays so: a `&'scope
+/// Buffer` or a [`Slice`](crate::Slice) of one, which nobody can write before the scope has waited.
+/// Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not memory of `{T}` that this stream may read",
     note = "pass `&OnStream` of the same stream, or `&Buffer` (or a `Slice` of one) that outlives the scope"
@@ -81,11 +85,12 @@ impl<'s, 'scope, 'ctx, T, B: Memory<'ctx, T>> Readable<'s, 'scope, 'ctx, T> for 
     }
 }
 
-/// Memory that may leave its stream's order, to [another stream](OnStream::hand_over) or
-/// [to rest](crate::OnStream::release): a [`Buffer`](crate::Buffer) allocated in the scope, or a view that is borrowed for the whole scope.
+/// Memory that may leave its stream's order, to [another stream](OnStream::hand_over) or [to
+/// rest](crate::OnStream::release): a [`Buffer`](crate::Buffer) allocated in the scope, or a view
+/// that is borrowed for the whole scope.
 ///
-/// A view for a shorter time, such as [`OnStream::slice`] gives, is not: when its borrow ends, its stream could write the memory while
-/// the other one still reads it. Sealed.
+/// A view for a shorter time, such as [`OnStream::slice`] gives, is not: when its borrow ends, its
+/// stream could write the memory while the other one still reads it. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be taken out of its stream's order in this scope",
     note = "what was lent with `lend` or `lend_view`, or allocated with `zeros`, `uninit` or `upload`, can, in this scope"
@@ -97,16 +102,20 @@ pub trait HandOver<'scope, 'ctx>: sealed::Sealed {
 }
 
 impl<'s, B> OnStream<'s, B> {
-    /// Hands the memory over from stream `from`, in whose order it is, to stream `to`, which waits for
-    /// what `from` has been given so far (`cuEventRecord`, `cuStreamWaitEvent`). The host does not wait.
+    /// Hands the memory over from stream `from`, in whose order it is, to stream `to`, which waits
+    /// for what `from` has been given so far (`cuEventRecord`, `cuStreamWaitEvent`). The host does
+    /// not wait.
     ///
-    /// "So far" means all of it: work that was enqueued on `from` after the last use of this memory is waited for too. In a pipeline, hand
-    /// the memory of a step over before enqueueing the step's work (`examples/pipeline.rs`).
+    /// "So far" means all of it: work that was enqueued on `from` after the last use of this memory
+    /// is waited for too. In a pipeline, hand the memory of a step over before enqueueing the
+    /// step's work (`examples/pipeline.rs`).
     ///
-    /// What is handed over was lent for the whole scope or allocated in it, not a part that borrows from another handle.
+    /// What is handed over was lent for the whole scope or allocated in it, not a part that borrows
+    /// from another handle.
     ///
     /// # Errors
-    /// What the driver returns. The memory stays lent until the end of the scope, or if it was allocated inside, it is freed.
+    /// What the driver returns. The memory stays lent until the end of the scope, or if it was
+    /// allocated inside, it is freed.
     ///
     /// ```
     /// # use scoped_cuda::{Driver, scope, sim::Simulation};
@@ -143,19 +152,21 @@ impl<'s, B> OnStream<'s, B> {
         Ok(OnStream::new(memory, to.brand()))
     }
 
-    /// Waits for stream `from`, in whose order the memory is, and gives the memory back at rest, while
-    /// the scope goes on (`cuStreamSynchronize`).
+    /// Waits for stream `from`, in whose order the memory is, and gives the memory back at rest,
+    /// while the scope goes on (`cuStreamSynchronize`).
     ///
-    /// For memory that was allocated in the scope this is the way out of it. A view that was lent may be lent anew, to any stream, or
-    /// used at rest. Other streams are not waited for: what they did with the memory before it was [handed over](Self::hand_over),
-    /// `from` has waited for.
+    /// For memory that was allocated in the scope this is the way out of it. A view that was lent
+    /// may be lent again, to any stream, or used at rest. Other streams are not waited for: what
+    /// they did with the memory before it was [handed over](Self::hand_over), `from` has waited
+    /// for.
     ///
     /// # Errors
-    /// That of the work, or what the driver returns. What was allocated in the scope is freed then; what was lent comes back to its
-    /// owner at the end of the scope.
+    /// The error of the work, or what the driver returns. What was allocated in the scope is freed
+    /// then; what was lent comes back to its owner at the end of the scope.
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), when host memory is lent to the stream.
+    /// [As described](crate::safety#where-the-process-ends), when host memory is lent to the
+    /// stream.
     ///
     /// ```
     /// # use scoped_cuda::{Driver, sim::Simulation};
@@ -177,10 +188,12 @@ impl<'s, B> OnStream<'s, B> {
         B: HandOver<'scope, 'ctx>,
     {
         let state = from.context().state();
-        // Whatever is pending on the memory is in the order of this stream: it was allocated or lent there, or handed over, which made
-        // that stream wait for the one before; the handle, which every operation on the memory needs, is consumed here, and so are
-        // its parts, since a part is divided off for good or borrows the handle. A copy from another context that wrote it
-        // (`Transfer::enqueue`) made that stream wait for it. So when that stream has come to its end the memory is at rest (C5, C6).
+        // Whatever is pending on the memory is in the order of this stream: it was allocated or
+        // lent there, or handed over, which made that stream wait for the one before; the handle,
+        // which every operation on the memory needs, is consumed here, and so are its parts, since
+        // a part is divided off for good or borrows the handle. A copy from another context that
+        // wrote it (`Transfer::enqueue`) made that stream wait for it. So when that stream has come
+        // to its end the memory is at rest (C5, C6).
         wait(state, from.stream().as_raw(), || {
             from.stream().loans().is_lent()
         })?;

@@ -19,23 +19,28 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::{self, NonNull};
 use std::slice;
 
-/// On all devices, and for kernels too. Where addresses are unified, which is everywhere, the flags change nothing.
+/// On all devices, and for kernels too. Where addresses are unified, which is everywhere, the flags
+/// change nothing.
 const CACHED: c_uint = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP;
 
-/// Page-locked host memory: `len` elements of plain data that the device copies from and to without keeping the host.
+/// Page-locked host memory: `len` elements of plain data that the device copies from and to without
+/// keeping the host.
 ///
-/// A copy between the device and ordinary host memory goes through a buffer of the driver's, and one to the host keeps the calling
-/// thread until it is done. With page-locked memory the device does the whole copy by itself, faster, while the host goes on.
+/// A copy between the device and ordinary host memory goes through a buffer of the driver's, and
+/// one to the host keeps the calling thread until it is done. With page-locked memory the device
+/// does the whole copy by itself, faster, while the host goes on.
 ///
-/// At rest it is ordinary memory: it dereferences to `[T]`. In a scope it is lent like any other host memory, with
-/// `s.write(&pinned, ..)` and `s.read(.., &mut pinned)`, and the borrow ends when the scope has waited.
+/// At rest it is ordinary memory: it dereferences to `[T]`. In a scope it is lent like any other
+/// host memory, with `s.write(&pinned, ..)` and `s.read(.., &mut pinned)`, and the borrow ends when
+/// the scope has waited.
 ///
-/// Kernels can work on it directly, over the bus, without a copy: see [`lend_pinned`](crate::PinnedBuffer::lend) and
-/// [`mapped`](Self::device_view).
+/// Kernels can work on it directly, over the bus, without a copy: see
+/// [`lend_pinned`](crate::PinnedBuffer::lend) and [`mapped`](Self::device_view).
 ///
-/// Page-locking takes memory away from the whole machine and costs time: make such a buffer once and use it often. Dropping it gives the
-/// memory back (`cuMemFreeHost`), for which the driver may wait until all work of the device is done: do not drop one while a stream waits
-/// for this thread. Forgetting it leaks the memory, until its context ends, and nothing else.
+/// Page-locking takes memory away from the whole machine and costs time: make such a buffer once
+/// and use it often. Dropping it gives the memory back (`cuMemFreeHost`), for which the driver may
+/// wait until all work of the device is done: do not drop one while a stream waits for this thread.
+/// Forgetting it leaks the memory, until its context ends, and nothing else.
 ///
 /// Made by [`Context::pinned_zeros`] and [`Context::pinned_from`].
 ///
@@ -68,7 +73,8 @@ pub struct PinnedBuffer<'ctx, T> {
     _elements: PhantomData<T>,
 }
 
-// SAFETY: owned elements, reached through `&self` and `&mut self` only, like those of a `Vec<T>`; any thread may free them (C6).
+// SAFETY: owned elements, reached through `&self` and `&mut self` only, like those of a `Vec<T>`;
+// any thread may free them (C6).
 unsafe impl<T: Send> Send for PinnedBuffer<'_, T> {}
 // SAFETY: as for Send: `&self` gives out `&[T]` and nothing else.
 unsafe impl<T: Sync> Sync for PinnedBuffer<'_, T> {}
@@ -77,19 +83,22 @@ static_assertions::assert_impl_all!(PinnedBuffer<'static, f32>: Send, Sync, std:
 static_assertions::assert_not_impl_any!(PinnedBuffer<'static, f32>: Clone);
 
 impl<'ctx> Context<'ctx> {
-    /// Page-locked host memory for `len` elements, all bytes zero (`cuMemHostAlloc`, `cuMemHostGetDevicePointer`). `len` may be 0: that makes no driver call.
+    /// Page-locked host memory for `len` elements, all bytes zero (`cuMemHostAlloc`,
+    /// `cuMemHostGetDevicePointer`). `len` may be 0: that makes no driver call.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`], [`Error::OutOfHostMemory`], [`Error::Misaligned`] for an element type of unusually strict
-    /// alignment, or what the driver returns.
+    /// [`Error::SizeOverflow`], [`Error::OutOfHostMemory`], [`Error::Misaligned`] for an element
+    /// type of unusually strict alignment, or what the driver returns.
     pub fn pinned_zeros<T: Element>(self, len: usize) -> Result<PinnedBuffer<'ctx, T>> {
         PinnedBuffer::allocate(self, len, CACHED, |first| {
-            // SAFETY: `len` elements were just allocated there, and all bytes zero are a value (`Pod`).
+            // SAFETY: `len` elements were just allocated there, and all bytes zero are a value
+            // (`Pod`).
             unsafe { ptr::write_bytes(first, 0, len) };
         })
     }
 
-    /// Page-locked host memory with a copy of `host` (`cuMemHostAlloc`, `cuMemHostGetDevicePointer`).
+    /// Page-locked host memory with a copy of `host` (`cuMemHostAlloc`,
+    /// `cuMemHostGetDevicePointer`).
     ///
     /// # Errors
     /// As [`pinned_zeros`](Self::pinned_zeros).
@@ -106,7 +115,8 @@ impl<'ctx, T: Element> PinnedBuffer<'ctx, T> {
         })
     }
 
-    /// `initialise` is called once there is room for `len` elements at its argument, and gives all of them a value.
+    /// `initialise` is called once there is room for `len` elements at its argument, and gives all
+    /// of them a value.
     fn allocate(
         context: Context<'ctx>,
         len: usize,
@@ -129,7 +139,8 @@ impl<'ctx, T: Element> PinnedBuffer<'ctx, T> {
         };
         if bytes > 0 && flags & CU_MEMHOSTALLOC_DEVICEMAP != 0 {
             let (state, memory) = (context.state(), first.as_ptr().cast());
-            // SAFETY: page-locked memory, just allocated; the buffer that owns it frees it on an error.
+            // SAFETY: page-locked memory, just allocated; the buffer that owns it frees it on an
+            // error.
             buffer.device_address = current::bind(state, || unsafe {
                 calls::mem_host_get_device_pointer(state.api(), memory)
             })?;
@@ -154,8 +165,8 @@ impl<'ctx, T> PinnedBuffer<'ctx, T> {
 
     /// The same elements as the device sees them, to read. No driver call.
     ///
-    /// In a scope, a view of a buffer that outlives it is an argument for `In<T>` on any stream of the context, while the host reads
-    /// the buffer too. Each access of a kernel goes over the bus.
+    /// In a scope, a view of a buffer that outlives it is an argument for `In<T>` on any stream of
+    /// the context, while the host reads the buffer too. Each access of a kernel goes over the bus.
     ///
     /// ```
     /// # use scoped_cuda::{Driver, sim::Simulation};
@@ -174,21 +185,22 @@ impl<'ctx, T> PinnedBuffer<'ctx, T> {
 
     /// The same elements as the device sees them, to write. No driver call.
     ///
-    /// [`lend`](Self::lend) puts them into the order of a stream; parts of them go to several streams
-    /// through [`SliceMut::split_at_mut`] and [`SliceMut::lend`].
+    /// [`lend`](Self::lend) puts them into the order of a stream; parts of them go to several
+    /// streams through [`SliceMut::split_at_mut`] and [`SliceMut::lend`].
     #[must_use]
     pub fn device_view_mut(&mut self) -> SliceMut<'_, 'ctx, T> {
         SliceMut::new(self.context, self.device_address, self.len)
     }
 
-    /// The memory, which whoever has its address frees. There are bytes in it.
+    /// The address of the memory, which has bytes in it. The caller frees it.
     pub(crate) fn into_raw(mut self) -> (*mut T, Option<DeviceVisible>) {
         let raw = (self.first.as_ptr(), self.visible.take());
         mem::forget(self);
         raw
     }
 
-    /// Gives the memory back and says whether that worked; after an error the buffer is handed back (`cuMemFreeHost`).
+    /// Gives the memory back and says whether that worked; after an error the buffer is handed back
+    /// (`cuMemFreeHost`).
     ///
     /// # Errors
     /// [`CloseError`] with the buffer and what the driver returned.
@@ -239,7 +251,8 @@ impl<T> Deref for PinnedBuffer<'_, T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: aligned, initialised, owned. Copies that write it borrow it mutably until their scope has waited (C5, C6).
+        // SAFETY: aligned, initialised, owned. Copies that write it borrow it mutably until their
+        // scope has waited (C5, C6).
         unsafe { slice::from_raw_parts(self.first.as_ptr(), self.len) }
     }
 }
@@ -252,8 +265,9 @@ impl<T> DerefMut for PinnedBuffer<'_, T> {
 }
 
 impl<'scope, 'ctx, T> PinnedBuffer<'ctx, T> {
-    /// Puts the memory into the order of `stream` until the end of the scope: kernels and fills work on
-    /// it directly, over the bus. No driver call. The host has it back when the scope has waited.
+    /// Puts the memory into the order of `stream` until the end of the scope: kernels and fills
+    /// work on it directly, over the bus. No driver call. The host has it back when the scope has
+    /// waited.
     ///
     /// ```
     /// # use scoped_cuda::{Driver, sim::Simulation};

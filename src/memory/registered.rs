@@ -14,25 +14,30 @@ use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 impl Context<'_> {
-    /// Page-locks `host` while `f` runs: copies of it are then like those of a [`PinnedBuffer`](crate::PinnedBuffer), they do not keep
-    /// the host and are faster (`cuMemHostRegister`, `cuMemHostUnregister`).
+    /// Page-locks `host` while `f` runs: copies of it are then like those of a
+    /// [`PinnedBuffer`](crate::PinnedBuffer), they do not keep the host and are faster
+    /// (`cuMemHostRegister`, `cuMemHostUnregister`).
     ///
-    /// `f` gets the slice back and lends it to scopes as usual. They have waited when `f` returns, so nothing is pending on the memory
-    /// when it is unlocked: on `Ok`, `Err` and panic. An empty slice makes no driver call.
+    /// `f` gets the slice back and lends it to scopes as usual. They have waited when `f` returns,
+    /// so nothing is pending on the memory when it is unlocked: on `Ok`, `Err` and panic. An empty
+    /// slice makes no driver call.
     ///
-    /// Locking pages takes time, about as much as copying them: it is worth it for memory that is copied often, or where the host has
-    /// something else to do. Where it can be chosen, a [`PinnedBuffer`](crate::PinnedBuffer) is simpler.
+    /// Locking pages takes time, about as much as copying them: it is worth it for memory that is
+    /// copied often, or where the host has something else to do. Where it can be chosen, a
+    /// [`PinnedBuffer`](crate::PinnedBuffer) is simpler.
     ///
     /// # Why a closure
-    /// A value that unlocks the memory when it is dropped can be forgotten. Then the driver would go on taking the addresses for the
-    /// pages that it had locked, while the program gives the memory back and gets other pages at the same addresses: copies to and from
-    /// those would silently go astray.
+    /// A value that unlocks the memory when it is dropped can be forgotten. Then the driver would
+    /// go on taking the addresses for the pages that it had locked, while the program gives the
+    /// memory back and gets other pages at the same addresses: copies to and from those would
+    /// silently go astray.
     ///
     /// # Errors
-    /// Before `f` is called: [`Error::AlreadyRegistered`] when some of the memory is page-locked already, by this function, by another
-    /// library; what the driver returns for a `PinnedBuffer` (`CUDA_ERROR_INVALID_VALUE`, measured);
-    /// [`Error::OutOfHostMemory`]. Then those of `f`. If it has
-    /// none, that of unlocking; else that is kept for [`Driver::take_teardown_errors`](crate::Driver::take_teardown_errors).
+    /// Before `f` is called: [`Error::AlreadyRegistered`] when some of the memory is page-locked
+    /// already, by this function, by another library; what the driver returns for a `PinnedBuffer`
+    /// (`CUDA_ERROR_INVALID_VALUE`, measured); [`Error::OutOfHostMemory`]. Then the error of `f`.
+    /// When there is none, the error of unlocking; otherwise that is kept for
+    /// [`Driver::take_teardown_errors`](crate::Driver::take_teardown_errors).
     ///
     /// ```
     /// # use scoped_cuda::{Driver, sim::Simulation};
@@ -72,7 +77,8 @@ impl Context<'_> {
         let (state, memory) = (self.state(), host.as_mut_ptr().cast());
         state.not_lost()?;
         register(state, memory, bytes)?;
-        // What `f` gets is borrowed for less than its call, so that nothing is pending on it afterwards.
+        // What `f` gets is borrowed for less than its call, so that nothing is pending on it
+        // afterwards.
         let outcome = catch_unwind(AssertUnwindSafe(|| f(host)));
         let is_reported = !matches!(outcome, Ok(Ok(_)));
         let unlocked = match unregister(state, memory) {
@@ -92,7 +98,8 @@ impl Context<'_> {
 /// `memory` was registered in this context, and what was borrowed from it has ended.
 fn unregister(state: &ContextHandle, memory: *mut c_void) -> Result<()> {
     state.not_lost()?;
-    // SAFETY: registered (the caller's promise), and every scope that it was lent to has waited (C5, C6).
+    // SAFETY: registered (the caller's promise), and every scope that it was lent to has waited
+    // (C5, C6).
     current::bind(state, || unsafe {
         calls::mem_host_unregister(state.api(), memory)
     })

@@ -122,7 +122,8 @@ impl<T: Pod> Slice<'_, '_, T> {
     /// What the driver returns.
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the device.
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
+    /// device.
     pub fn to_vec(self) -> Result<Vec<T>> {
         let mut host = all(T::zeroed(), self.len);
         self.read(&mut host)?;
@@ -135,7 +136,8 @@ impl<T: Pod> Slice<'_, '_, T> {
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns.
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the device.
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
+    /// device.
     pub fn read(self, host: &mut [T]) -> Result<()> {
         same_len(self.len, host.len())?;
         let bytes = size_of_val(host);
@@ -144,8 +146,8 @@ impl<T: Pod> Slice<'_, '_, T> {
         }
         let (state, to) = (self.context.state(), host.as_mut_ptr().cast());
         complete(state, HostUse::Lent, |stream| {
-            // SAFETY: both sides have `bytes`, any bits are a valid `T` (`Pod`), and both are borrowed until `complete` returns,
-            // which is after the wait (C5, C6).
+            // SAFETY: both sides have `bytes`, any bits are a valid `T` (`Pod`), and both are
+            // borrowed until `complete` returns, which is after the wait (C5, C6).
             current::bind(state, || unsafe {
                 calls::memcpy_dtoh_async(state.api(), to, self.address, bytes, stream)
             })
@@ -154,7 +156,8 @@ impl<T: Pod> Slice<'_, '_, T> {
 }
 
 impl<'b, 'ctx, T> SliceMut<'b, 'ctx, T> {
-    /// `len` elements at `address` are allocated on the context's device and mutably borrowed for `'b`.
+    /// `len` elements at `address` are allocated on the context's device and mutably borrowed for
+    /// `'b`.
     pub(crate) fn new(context: Context<'ctx>, address: CUdeviceptr, len: usize) -> Self {
         Self {
             context,
@@ -238,13 +241,15 @@ impl<'b, 'ctx, T> SliceMut<'b, 'ctx, T> {
 }
 
 impl<'ctx, T: Pod> SliceMut<'_, 'ctx, T> {
-    /// Overwrites all elements with those of `host`, which must have as many (`cuMemcpyHtoDAsync`).
+    /// Overwrites all elements with the elements of `host`, which must have as many
+    /// (`cuMemcpyHtoDAsync`).
     ///
     /// # Errors
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns.
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the device.
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
+    /// device.
     pub fn write(&mut self, host: &[T]) -> Result<()> {
         same_len(host.len(), self.len)?;
         let bytes = size_of_val(host);
@@ -253,14 +258,16 @@ impl<'ctx, T: Pod> SliceMut<'_, 'ctx, T> {
         }
         let (state, from) = (self.context.state(), host.as_ptr().cast());
         complete(state, HostUse::Lent, |stream| {
-            // SAFETY: both sides have `bytes` and are borrowed until `complete` returns, which is after the wait (C5, C6).
+            // SAFETY: both sides have `bytes` and are borrowed until `complete` returns, which is
+            // after the wait (C5, C6).
             current::bind(state, || unsafe {
                 calls::memcpy_htod_async(state.api(), self.address, from, bytes, stream)
             })
         })
     }
 
-    /// Overwrites all elements with those of `source`, memory of the same context and length (`cuMemcpyDtoDAsync`).
+    /// Overwrites all elements with the elements of `source`, memory of the same context and length
+    /// (`cuMemcpyDtoDAsync`).
     ///
     /// # Errors
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns.
@@ -272,8 +279,9 @@ impl<'ctx, T: Pod> SliceMut<'_, 'ctx, T> {
             return Ok(());
         }
         complete(state, HostUse::None, |stream| {
-            // SAFETY: both sides have `bytes` on this device (equal brands, C2), do not overlap (`self` is a mutable borrow), and
-            // are borrowed until `complete` returns, which is after the wait (C5, C6).
+            // SAFETY: both sides have `bytes` on this device (equal brands, C2), do not overlap
+            // (`self` is a mutable borrow), and are borrowed until `complete` returns, which is
+            // after the wait (C5, C6).
             current::bind(state, || unsafe {
                 calls::memcpy_dtod_async(state.api(), self.address, from, bytes, stream)
             })
@@ -291,12 +299,14 @@ impl<'ctx, T: Pod> SliceMut<'_, 'ctx, T> {
             return Ok(());
         }
         complete(state, HostUse::None, |stream| {
-            // SAFETY: `bytes` are allocated here and borrowed until `complete` returns, which is after the wait (C5, C6).
+            // SAFETY: `bytes` are allocated here and borrowed until `complete` returns, which is
+            // after the wait (C5, C6).
             unsafe { calls::memset_d8_async(state.api(), self.address, 0, bytes, stream) }
         })
     }
 
-    /// Sets every element, when the device can fill with elements of this size; says whether it can.
+    /// Sets every element, when the device can fill with elements of this size; says whether it
+    /// can.
     pub(crate) fn try_fill(&mut self, value: T) -> Result<bool> {
         let Some(pattern) = Pattern::of(&value) else {
             return Ok(false);
@@ -304,7 +314,8 @@ impl<'ctx, T: Pod> SliceMut<'_, 'ctx, T> {
         let state = self.context.state();
         if self.len > 0 {
             complete(state, HostUse::None, |stream| {
-                // SAFETY: the elements are allocated here and borrowed until `complete` returns, which is after the wait (C5, C6).
+                // SAFETY: the elements are allocated here and borrowed until `complete` returns,
+                // which is after the wait (C5, C6).
                 unsafe { pattern.fill(state.api(), self.address, self.len, stream) }
             })?;
         }

@@ -32,8 +32,8 @@ impl Context<'_> {
         current::bind(self.state(), || calls::mem_get_info(self.api())).map(|(free, _total)| free)
     }
 
-    /// What this context's pool of device memory holds (`cuMemPoolGetAttribute`). Memory that was freed in the order of a stream counts
-    /// as used until the stream has come to that.
+    /// What this context's pool of device memory holds (`cuMemPoolGetAttribute`). Memory that was
+    /// freed in the order of a stream counts as used until the stream has come to that.
     ///
     /// # Errors
     /// What the driver returns.
@@ -57,8 +57,8 @@ impl Context<'_> {
         })
     }
 
-    /// Gives memory that this context's pool keeps for later back to the device, all but `keep` bytes (`cuMemPoolTrimTo`). What is
-    /// allocated stays.
+    /// Gives memory that this context's pool keeps for later back to the device, all but `keep`
+    /// bytes (`cuMemPoolTrimTo`). What is allocated stays.
     ///
     /// # Errors
     /// What the driver returns.
@@ -75,10 +75,12 @@ impl Context<'_> {
         self.state().pool().trim(keep)
     }
 
-    /// Refuses allocations that would make this context's memory more than `bytes`; `None` lifts the limit. No driver call.
+    /// Refuses allocations that would make this context's memory more than `bytes`; `None` lifts
+    /// the limit. No driver call.
     ///
-    /// The limit is that of this `with_device`, for all copies of the token. It counts the bytes that were asked for, from the
-    /// allocation to the call that frees; a forgotten buffer counts to the end. What is allocated already stays, however low the limit.
+    /// The limit belongs to this `with_device`, for all copies of the token. It counts the bytes
+    /// that were asked for, from the allocation to the call that frees; a forgotten buffer counts
+    /// to the end. What is allocated already stays, however low the limit.
     ///
     /// ```
     /// # use scoped_cuda::{Driver, Error, sim::Simulation};

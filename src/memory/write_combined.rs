@@ -10,12 +10,14 @@ use std::sync::atomic::{Ordering, fence};
 
 /// Page-locked host memory for data on its way to the device: the host does not cache it.
 ///
-/// Copies from it may be faster where the bus has to ask the host's caches, and it leaves those to other data. Reading it on the host
-/// is very slow. Without a measurement that says otherwise, take a [`PinnedBuffer`].
+/// Copies from it may be faster where the bus has to ask the host's caches, and it leaves those to
+/// other data. Reading it on the host is very slow. Without a measurement that says otherwise, take
+/// a [`PinnedBuffer`].
 ///
-/// The host writes it through [`write`](Self::write) and [`write_at`](Self::write_at) only. A store to such memory may be seen by
-/// others later than a store to ordinary memory that follows it, so a `&mut [T]` of it, handed to another thread, could show old
-/// values: the two functions end with a fence instead.
+/// The host writes it through [`write`](Self::write) and [`write_at`](Self::write_at) only. A store
+/// to such memory may be seen by others later than a store to ordinary memory that follows it, so a
+/// `&mut [T]` of it, handed to another thread, could show old values: the two functions end with a
+/// fence instead.
 ///
 /// Made by [`Context::write_combined_from`].
 ///
@@ -39,7 +41,8 @@ static_assertions::assert_impl_all!(WriteCombinedBuffer<'static, f32>: Send, Syn
 static_assertions::assert_not_impl_any!(WriteCombinedBuffer<'static, f32>: Clone, std::ops::DerefMut);
 
 impl<'ctx> Context<'ctx> {
-    /// Page-locked host memory that the host does not cache, with a copy of `host` (`cuMemHostAlloc`).
+    /// Page-locked host memory that the host does not cache, with a copy of `host`
+    /// (`cuMemHostAlloc`).
     ///
     /// # Errors
     /// As [`pinned_zeros`](Self::pinned_zeros).
@@ -55,7 +58,7 @@ impl<'ctx> Context<'ctx> {
 }
 
 impl<'ctx, T: Element> WriteCombinedBuffer<'ctx, T> {
-    /// Overwrites all elements with those of `host`, which must have as many.
+    /// Overwrites all elements with the elements of `host`, which must have as many.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch).
@@ -84,7 +87,8 @@ impl<'ctx, T> WriteCombinedBuffer<'ctx, T> {
         self.memory.context()
     }
 
-    /// Gives the memory back and says whether that worked; after an error it is handed back (`cuMemFreeHost`).
+    /// Gives the memory back and says whether that worked; after an error it is handed back
+    /// (`cuMemFreeHost`).
     ///
     /// # Errors
     /// The memory and what the driver returned.
@@ -97,7 +101,8 @@ impl<'ctx, T> WriteCombinedBuffer<'ctx, T> {
 
 /// Whatever was stored is there for everybody before anything that is done next.
 fn drain() {
-    // A release store is not enough: on x86-64 it is an ordinary one, which may overtake those in the write-combining buffers.
+    // A release store is not enough: on x86-64 it is an ordinary one, which may overtake those in
+    // the write-combining buffers.
     fence(Ordering::SeqCst);
 }
 

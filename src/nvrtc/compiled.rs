@@ -22,17 +22,18 @@ pub struct Compiled {
 static_assertions::assert_impl_all!(Compiled: Send, Sync, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
 
 impl Compiler {
-    /// Compiles CUDA C++, on a thread of its own that is waited for. Takes milliseconds to seconds, every time; needs no device and no
-    /// driver.
+    /// Compiles CUDA C++, on a thread of its own that is waited for. Takes milliseconds to seconds,
+    /// every time; needs no device and no driver.
     ///
     /// [The module](super) says how far the source text has to be trusted.
     ///
-    /// NVRTC calls: `nvrtcCreateProgram`, `nvrtcAddNameExpression`, `nvrtcCompileProgram`, those that get what came of it, and
-    /// `nvrtcDestroyProgram`, on every path.
+    /// NVRTC calls: `nvrtcCreateProgram`, `nvrtcAddNameExpression`, `nvrtcCompileProgram`, those
+    /// that get what came of it, and `nvrtcDestroyProgram`, on every path.
     ///
     /// # Errors
-    /// [`NvrtcError::Compile`] with the compiler's log when it refuses the source, a name expression or an option;
-    /// [`NvrtcError::ArchitectureTooOld`]; [`NvrtcError::NulInText`]; or what NVRTC returns.
+    /// [`NvrtcError::Compile`] with the compiler's log when it refuses the source, a name
+    /// expression or an option; [`NvrtcError::ArchitectureTooOld`]; [`NvrtcError::NulInText`]; or
+    /// what NVRTC returns.
     ///
     /// ```
     /// use scoped_cuda::Error;
@@ -84,8 +85,9 @@ impl Compiler {
     }
 }
 
-/// The stack that the compiler gets. It takes about 5 KiB for each pair of parentheses around a number (measured, 13.5), so that a
-/// thousand of them are a segmentation fault on a thread of 2 MiB, which is what Rust's threads have.
+/// The stack that the compiler gets. It takes about 5 KiB for each pair of parentheses around a
+/// number (measured, 13.5), so that a thousand of them are a segmentation fault on a thread of 2
+/// MiB, which is what Rust's threads have.
 const STACK_BYTES: usize = 64 << 20;
 
 /// Runs `compile` on a thread of its own and waits for it.
@@ -109,7 +111,8 @@ impl Compiled {
     /// The PTX, for [`Context::load_ptx`](crate::Context::load_ptx).
     ///
     /// # Errors
-    /// [`NvrtcError::NoPtx`] when an option made the compiler write something else, as `-dlto` does.
+    /// [`NvrtcError::NoPtx`] when an option made the compiler write something else, as `-dlto`
+    /// does.
     pub fn ptx(&self) -> Result<Ptx<'_>> {
         match self.ptx.is_empty() {
             true => Err(Error::Nvrtc(NvrtcError::NoPtx)),
@@ -117,7 +120,8 @@ impl Compiled {
         }
     }
 
-    /// Machine code, when the [architecture](CompileOptions::for_architecture) is a real one (`sm_90`).
+    /// Machine code, when the [architecture](CompileOptions::for_architecture) is a real one
+    /// (`sm_90`).
     #[must_use]
     pub fn cubin(&self) -> Option<&[u8]> {
         (!self.cubin.is_empty()).then_some(&*self.cubin)
@@ -129,11 +133,12 @@ impl Compiled {
         &self.log
     }
 
-    /// What is called in the PTX what this [expression](CompileOptions::name_expression) names: a name for
-    /// [`Module::kernel`](crate::Module::kernel).
+    /// What is called in the PTX what this [expression](CompileOptions::name_expression) names: a
+    /// name for [`Module::kernel`](crate::Module::kernel).
     ///
     /// # Errors
-    /// [`NvrtcError::NoNameExpression`] when it was not given to the compilation, in exactly this spelling.
+    /// [`NvrtcError::NoNameExpression`] when it was not given to the compilation, in exactly this
+    /// spelling.
     pub fn lowered_name(&self, expression: &str) -> Result<&str> {
         let found = self.names.iter().find(|(known, _)| known == expression);
         found.map(|(_, name)| name.as_str()).ok_or_else(|| {

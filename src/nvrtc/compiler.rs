@@ -11,8 +11,9 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// NVRTC, loaded. A copyable reference to something that lives as long as the process.
 ///
-/// Any number of threads may compile at once: NVRTC is thread-safe but for calls about one and the same program (its user guide, "Thread
-/// safety"), and every compilation here has a program of its own.
+/// Any number of threads may compile at once: NVRTC is thread-safe but for calls about one and the
+/// same program (its user guide, "Thread safety"), and every compilation here has a program of its
+/// own.
 ///
 /// ```
 /// use scoped_cuda::Error;
@@ -41,15 +42,16 @@ static LOADED: OnceLock<Compiler> = OnceLock::new();
 static LOADING: Mutex<()> = Mutex::new(());
 
 impl Compiler {
-    /// Loads the system's NVRTC, once per process, never unloaded: `libnvrtc.so.13`, `.so.12` or `.so` (`nvrtc64_130_0.dll`,
-    /// `nvrtc64_120_0.dll`) where the system finds libraries, else in the toolkit that `CUDA_PATH` or `CUDA_HOME` names, or in
-    /// `/usr/local/cuda`. Many threads may do so at once.
+    /// Loads the system's NVRTC, once per process, never unloaded: `libnvrtc.so.13`, `.so.12` or
+    /// `.so` (`nvrtc64_130_0.dll`, `nvrtc64_120_0.dll`) where the system finds libraries, else in
+    /// the toolkit that `CUDA_PATH` or `CUDA_HOME` names, or in `/usr/local/cuda`. Many threads may
+    /// do so at once.
     ///
     /// NVRTC calls: `nvrtcVersion`, `nvrtcGetNumSupportedArchs`, `nvrtcGetSupportedArchs`.
     ///
     /// # Errors
-    /// [`NvrtcError::NotFound`] with what was tried and what to install, [`NvrtcError::Incomplete`] before CUDA 11.2, or what NVRTC returns. A
-    /// failed load is tried anew by the next call.
+    /// [`NvrtcError::NotFound`] with what was tried and what to install, [`NvrtcError::Incomplete`]
+    /// before CUDA 11.2, or what NVRTC returns. The next call tries again after a failed load.
     pub fn load() -> Result<Self> {
         let _loading = LOADING.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(&compiler) = LOADED.get() {
@@ -61,7 +63,8 @@ impl Compiler {
         Ok(*LOADED.get_or_init(|| compiler))
     }
 
-    /// Loads NVRTC from `path`, or under that name where the system finds libraries. It stays loaded for ever, so once is enough.
+    /// Loads NVRTC from `path`, or under that name where the system finds libraries. It stays
+    /// loaded for ever, so once is enough.
     ///
     /// # Errors
     /// As [`load`](Self::load).
@@ -80,7 +83,8 @@ impl Compiler {
     unsafe fn open(candidates: &[OsString], without: Vec<String>) -> Result<Self> {
         let mut tried = Vec::new();
         for candidate in candidates {
-            // SAFETY: the library is NVRTC (the caller's promise), whose initialisers may run on any thread.
+            // SAFETY: the library is NVRTC (the caller's promise), whose initialisers may run on
+            // any thread.
             match unsafe { Library::new(candidate) } {
                 Err(error) => tried.push(format!("{} ({error})", candidate.to_string_lossy())),
                 // Never unloaded: a `Compiler` is copied without keeping count.
@@ -96,7 +100,8 @@ impl Compiler {
     }
 
     /// # Safety
-    /// Each function does what nvrtc.h says of the one of its name, and stays callable for the rest of the process.
+    /// Each function does what nvrtc.h says of the one of its name, and stays callable for the rest
+    /// of the process.
     pub(super) unsafe fn from_functions(functions: Functions) -> Result<Self> {
         let version = functions.version()?;
         let architectures = functions.architectures()?;
@@ -116,7 +121,8 @@ impl Compiler {
         self.state.version
     }
 
-    /// The compute capabilities that NVRTC compiles for, as `10 * major + minor`, in ascending order.
+    /// The compute capabilities that NVRTC compiles for, as `10 * major + minor`, in ascending
+    /// order.
     #[must_use]
     pub fn architectures(self) -> &'static [u32] {
         &self.state.architectures

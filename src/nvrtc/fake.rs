@@ -1,4 +1,5 @@
-//! A compiler whose functions are not NVRTC's, for the tests: it reads what it is told, counts its programs, and fails when asked to.
+//! A compiler whose functions are not NVRTC's, for the tests: it reads what it is told, counts its
+//! programs, and fails when asked to.
 
 #![allow(unsafe_code)] // plays NVRTC
 
@@ -79,7 +80,8 @@ pub(super) fn fail_call(failing: Option<usize>) {
 }
 
 pub(super) fn load() -> Result<Compiler> {
-    // SAFETY: the functions do what nvrtc.h says of those of their names, as far as this crate looks.
+    // SAFETY: the functions do what nvrtc.h says of those of their names, as far as this crate
+    // looks.
     unsafe { Compiler::from_functions(FUNCTIONS) }
 }
 

@@ -117,8 +117,8 @@ impl Functions {
             get_num_supported_archs: unsafe { get(library, "nvrtcGetNumSupportedArchs") }?,
             // SAFETY: `nvrtcResult nvrtcGetSupportedArchs(int *)`.
             get_supported_archs: unsafe { get(library, "nvrtcGetSupportedArchs") }?,
-            // SAFETY: `nvrtcResult nvrtcCreateProgram(nvrtcProgram *, const char *, const char *, int, const char *const *,
-            // const char *const *)`.
+            // SAFETY: `nvrtcResult nvrtcCreateProgram(nvrtcProgram *, const char *, const char *,
+            // int, const char *const *, const char *const *)`.
             create_program: unsafe { get(library, "nvrtcCreateProgram") }?,
             // SAFETY: `nvrtcResult nvrtcDestroyProgram(nvrtcProgram *)`.
             destroy_program: unsafe { get(library, "nvrtcDestroyProgram") }?,

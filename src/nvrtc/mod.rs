@@ -1,7 +1,8 @@
 //! CUDA C++ compiled while the program runs, through NVRTC. With the feature `nvrtc`.
 //!
-//! NVRTC is a library of the CUDA toolkit that turns CUDA C++ into PTX. It needs neither a device nor a driver, and it is looked for when
-//! the program asks for it: a program with this feature builds and starts without.
+//! NVRTC is a library of the CUDA toolkit that turns CUDA C++ into PTX. It needs neither a device
+//! nor a driver, and it is looked for when the program asks for it: a program with this feature
+//! builds and starts without.
 //!
 //! ```no_run
 //! use scoped_cuda::nvrtc::{CompileOptions, Compiler};
@@ -35,23 +36,27 @@
 //!
 //! # Names
 //!
-//! C++ names are mangled. A kernel declared `extern "C"` keeps its name; for any other, a template above all, the compilation is told an
-//! expression that names it ([`CompileOptions::name_expression`]) and answers with the name it has in the PTX
+//! C++ names are mangled. A kernel declared `extern "C"` keeps its name; for any other, a template
+//! above all, the compilation is told an expression that names it
+//! ([`CompileOptions::name_expression`]) and answers with the name it has in the PTX
 //! ([`Compiled::lowered_name`]).
 //!
 //! # Which NVRTC for which driver
 //!
-//! PTX carries the version of the compiler that wrote it, and a driver reads none that is newer than itself:
-//! [`load_ptx`](crate::Context::load_ptx) then fails with `CUDA_ERROR_UNSUPPORTED_PTX_VERSION`. So install the NVRTC of the driver's CUDA
-//! version or an older one; [`Compiler::version`] and [`Driver::version`](crate::Driver::version) compare.
+//! PTX carries the version of the compiler that wrote it, and a driver reads none that is newer
+//! than itself: [`load_ptx`](crate::Context::load_ptx) then fails with
+//! `CUDA_ERROR_UNSUPPORTED_PTX_VERSION`. So install the NVRTC of the driver's CUDA version or an
+//! older one; [`Compiler::version`] and [`Driver::version`](crate::Driver::version) compare.
 //!
 //! # What is promised and what is not
 //!
-//! [`Compiler::compile`] is a safe function as far as NVRTC keeps its word: it is given C strings that live through the compilation and
-//! buffers as large as it asks for, on a thread with a stack of 64 MiB. It is a large C++ compiler in this process, though. Source text that
-//! nobody trusts can make it take any time or memory, read files (`#include`), and end the process: ten thousand parentheses in each other
-//! compile, fifty thousand exceed that stack. Compile such text in a process of its own. What the kernel does is the promise of the `unsafe`
-//! block around [`launch`](crate::ScopedStream::launch), as with any other PTX.
+//! [`Compiler::compile`] is a safe function as far as NVRTC keeps its word: it is given C strings
+//! that live through the compilation and buffers as large as it asks for, on a thread with a stack
+//! of 64 MiB. It is a large C++ compiler in this process, though. Source text that nobody trusts
+//! can make it take any time or memory, read files (`#include`), and end the process: ten thousand
+//! parentheses in each other compile, fifty thousand exceed that stack. Compile such text in a
+//! process of its own. What the kernel does is the promise of the `unsafe` block around
+//! [`launch`](crate::ScopedStream::launch), as with any other PTX.
 
 mod compiled;
 mod compiler;

@@ -18,7 +18,8 @@ use std::fmt::Display;
 ///     .fmad(false);
 /// ```
 ///
-/// Each method adds one option; how often one may be given, and what its value may be, is up to the compiler.
+/// Each method adds one option; how often one may be given, and what its value may be, is up to the
+/// compiler.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[must_use]
 pub struct CompileOptions {
@@ -39,7 +40,8 @@ enum Architecture {
 }
 
 impl CompileOptions {
-    /// PTX for `device`: [`for_capability`](Self::for_capability) of what it says its compute capability is.
+    /// PTX for `device`: [`for_capability`](Self::for_capability) of what it says its compute
+    /// capability is.
     ///
     /// # Errors
     /// What the driver returns.
@@ -48,15 +50,17 @@ impl CompileOptions {
         Ok(Self::for_capability(major, minor))
     }
 
-    /// PTX for devices of this compute capability and newer ones: `--gpu-architecture=compute_90` for 9.0. When the compiler does not know
-    /// such a device yet, it is told the newest one it knows that is older, whose PTX the device runs as well.
+    /// PTX for devices of this compute capability and newer ones: `--gpu-architecture=compute_90`
+    /// for 9.0. When the compiler does not know such a device yet, it is told the newest one it
+    /// knows that is older, whose PTX the device runs as well.
     pub fn for_capability(major: u32, minor: u32) -> Self {
         let number = major.saturating_mul(10).saturating_add(minor);
         Self::new(Architecture::Device(number))
     }
 
-    /// Code for exactly this architecture, by NVRTC's own name: `compute_90a`, say, whose PTX has instructions that only such devices
-    /// have; or `sm_90`, for which there is machine code too ([`Compiled::cubin`](super::Compiled::cubin)).
+    /// Code for exactly this architecture, by NVRTC's own name: for example `compute_90a`, whose
+    /// PTX has instructions that only such devices have; or `sm_90`, for which there is machine
+    /// code too ([`Compiled::cubin`](super::Compiled::cubin)).
     pub fn for_architecture(name: impl Into<String>) -> Self {
         Self::new(Architecture::Named(name.into()))
     }
@@ -71,7 +75,8 @@ impl CompileOptions {
         }
     }
 
-    /// The name that the source has in messages and in debug information. Without it NVRTC says `default_program`.
+    /// The name that the source has in messages and in debug information. Without it NVRTC says
+    /// `default_program`.
     pub fn program_name(mut self, name: impl Into<String>) -> Self {
         self.program_name = name.into();
         self
@@ -83,13 +88,15 @@ impl CompileOptions {
         self
     }
 
-    /// A folder in which `#include` looks for files, after the [headers](Self::header) (`--include-path`).
+    /// A folder in which `#include` looks for files, after the [headers](Self::header)
+    /// (`--include-path`).
     pub fn include_dir(self, folder: impl Display) -> Self {
         self.option(format!("--include-path={folder}"))
     }
 
-    /// An expression that names a kernel or a variable, `filter<float>` or `&table`: a template is instantiated for it, and
-    /// [`Compiled::lowered_name`](super::Compiled::lowered_name) knows what it is called in the PTX (`nvrtcAddNameExpression`).
+    /// An expression that names a kernel or a variable, `filter<float>` or `&table`: a template is
+    /// instantiated for it, and [`Compiled::lowered_name`](super::Compiled::lowered_name) knows
+    /// what it is called in the PTX (`nvrtcAddNameExpression`).
     pub fn name_expression(mut self, expression: impl Into<String>) -> Self {
         self.name_expressions.push(expression.into());
         self
@@ -105,7 +112,8 @@ impl CompileOptions {
         self.option(format!("--std={dialect}"))
     }
 
-    /// Whether a product and a sum may become one operation that rounds once (`--fmad`). The compiler's own choice is that they may.
+    /// Whether a product and a sum may become one operation that rounds once (`--fmad`). The
+    /// compiler's own choice is that they may.
     pub fn fmad(self, may: bool) -> Self {
         self.option(format!("--fmad={may}"))
     }
@@ -125,7 +133,8 @@ impl CompileOptions {
         self.option(format!("--maxrregcount={count}"))
     }
 
-    /// Any other option, in one string as NVRTC's user guide writes it: `--use_fast_math`. Some make the compiler write files.
+    /// Any other option, in one string as NVRTC's user guide writes it: `--use_fast_math`. Some
+    /// make the compiler write files.
     pub fn option(mut self, option: impl Into<String>) -> Self {
         self.arguments.push(option.into());
         self

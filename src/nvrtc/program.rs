@@ -8,7 +8,8 @@ use std::ffi::{CStr, CString, c_char, c_int};
 use std::marker::PhantomData;
 use std::ptr;
 
-/// A program, and the texts that it was given: nvrtc.h does not say which of them are copied, so all outlive it.
+/// A program, and the texts that it was given: nvrtc.h does not say which of them are copied, so
+/// all outlive it.
 ///
 /// It stays on the thread that made it and is never shared, so no two calls about it meet.
 pub(super) struct Program<'texts> {
@@ -31,8 +32,8 @@ impl<'texts> Program<'texts> {
         let (names, texts) = (pointers(header_names), pointers(header_texts));
         let count = count_of(&names[..names.len().min(texts.len())])?;
         let mut raw = ptr::null_mut();
-        // SAFETY: the out-pointer is valid for the call, the texts are NUL-terminated and live as long as the program, and both arrays
-        // have at least `count` of them.
+        // SAFETY: the out-pointer is valid for the call, the texts are NUL-terminated and live as
+        // long as the program, and both arrays have at least `count` of them.
         let result = unsafe {
             (functions.create_program)(
                 &raw mut raw,
@@ -110,7 +111,8 @@ impl<'texts> Program<'texts> {
     /// Of a compiled program that was given the expression.
     pub(super) fn lowered_name(&self, expression: &CStr) -> Result<String> {
         let mut name = ptr::null();
-        // SAFETY: the program is live, the text NUL-terminated, and the out-pointer valid for the call.
+        // SAFETY: the program is live, the text NUL-terminated, and the out-pointer valid for the
+        // call.
         let result = unsafe {
             (self.functions.get_lowered_name)(self.raw, expression.as_ptr(), &raw mut name)
         };
@@ -131,7 +133,8 @@ impl<'texts> Program<'texts> {
         self.functions.check(size_of.0, result)?;
         let mut bytes = vec![0; size];
         if size > 0 {
-            // SAFETY: the program is live and has not been compiled since it said the size, which is what it writes.
+            // SAFETY: the program is live and has not been compiled since it said the size, which
+            // is what it writes.
             let result = unsafe { (get.1)(self.raw, bytes.as_mut_ptr().cast()) };
             self.functions.check(get.0, result)?;
         }
@@ -141,7 +144,8 @@ impl<'texts> Program<'texts> {
 
 impl Drop for Program<'_> {
     fn drop(&mut self) {
-        // SAFETY: created in `create` and destroyed once. The answer tells nothing that anybody could act on.
+        // SAFETY: created in `create` and destroyed once. The answer tells nothing that anybody
+        // could act on.
         let _ = unsafe { (self.functions.destroy_program)(&raw mut self.raw) };
     }
 }

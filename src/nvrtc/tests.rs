@@ -1,5 +1,6 @@
-//! The whole way through a compilation with functions that are not NVRTC's: what they are asked, each of them failing in turn, and that no
-//! program is left behind. `tests/nvrtc.rs` has the same with the library.
+//! The whole way through a compilation with functions that are not NVRTC's: what they are asked,
+//! each of them failing in turn, and that no program is left behind. `tests/nvrtc.rs` has the same
+//! with the library.
 
 use super::CompileOptions;
 use super::fake::{PTX, fail_call, load, seen, turn};

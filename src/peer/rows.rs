@@ -17,12 +17,13 @@ use crate::stream::ScopedStream;
 use bytemuck::Pod;
 
 impl<'src, 'dst> Transfer<'src, 'dst> {
-    /// Copies the rows of `source` to `destination`, which has the same extent; both at rest, and complete when it returns
-    /// (`cuMemcpy3DPeerAsync`). What lies between the rows is not written.
+    /// Copies the rows of `source` to `destination`, which has the same extent; both at rest, and
+    /// complete when it returns (`cuMemcpy3DPeerAsync`). What lies between the rows is not written.
     ///
     /// # Errors
-    /// [`Error::ExtentMismatch`](crate::Error::ExtentMismatch), [`Error::ContextLost`](crate::Error::ContextLost) when one of the two
-    /// contexts was reset, or what the driver returns.
+    /// [`Error::ExtentMismatch`](crate::Error::ExtentMismatch),
+    /// [`Error::ContextLost`](crate::Error::ContextLost) when one of the two contexts was reset, or
+    /// what the driver returns.
     ///
     /// ```
     /// # use scoped_cuda::{Driver, Extent, sim::Simulation};
@@ -50,15 +51,16 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
         // That the source's context is alive, `complete` asks.
         self.to().state().not_lost()?;
         complete(state, HostUse::None, |stream| {
-            // SAFETY: both sides have the rows in the contexts named (equal brands, C2, C8), share no element (`destination` is a mutable
-            // borrow), and are at rest and borrowed until `complete` returns, which is after the wait (C5, C6).
+            // SAFETY: both sides have the rows in the contexts named (equal brands, C2, C8), share
+            // no element (`destination` is a mutable borrow), and are at rest and borrowed until
+            // `complete` returns, which is after the wait (C5, C6).
             unsafe { region::copy_between::<T>(state, to, from, stream) }
         })
     }
 
-    /// Enqueues a copy of the rows of `source`, in the order of stream `from`, to `destination`, in the order of stream `to`, of the same
-    /// extent: what [`enqueue`](Self::enqueue) is for buffers (`cuMemcpy3DPeerAsync`, with an event record and a wait before and after
-    /// it).
+    /// Enqueues a copy of the rows of `source`, in the order of stream `from`, to `destination`, in
+    /// the order of stream `to`, of the same extent: what [`enqueue`](Self::enqueue) is for buffers
+    /// (`cuMemcpy3DPeerAsync`, with an event record and a wait before and after it).
     ///
     /// # Errors
     /// [`Error::ExtentMismatch`](crate::Error::ExtentMismatch) or what the driver returns.
@@ -103,8 +105,9 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
         }
         let [here, there] = self.ends(here, there);
         self.in_both_orders(from, to, |stream| {
-            // SAFETY: both sides have the rows in the contexts named (equal brands, C2, C8). The source is in the order of `from`, where the
-            // copy runs; the destination in that of `to`, which the copy waited for and which waits for the copy next (C6).
+            // SAFETY: both sides have the rows in the contexts named (equal brands, C2, C8). The
+            // source is in the order of `from`, where the copy runs; the destination in that of
+            // `to`, which the copy waited for and which waits for the copy next (C6).
             unsafe { region::copy_between::<T>(self.from().state(), there, here, stream) }
         })
     }
@@ -116,7 +119,8 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
 }
 
 impl<'ctx, 'other> SameContext<'ctx, 'other> {
-    /// The elements of pitched memory of scope `'other`, to read in scope `'ctx`; what [`slice_of`](Self::slice_of) is for buffers.
+    /// The elements of pitched memory of scope `'other`, to read in scope `'ctx`; what
+    /// [`slice_of`](Self::slice_of) is for buffers.
     #[must_use]
     pub fn pitched<'m, T>(self, memory: &'m PitchedBuffer<'other, T>) -> PitchedSlice<'m, 'ctx, T> {
         PitchedSlice::new(self.context(), memory.as_slice().geometry())

@@ -5,12 +5,12 @@ use crate::error::{Error, Result};
 use crate::memory::{Buffer, Slice, SliceMut};
 use std::fmt;
 
-/// The proof that two scopes are of one context, so that memory of scope `'other` may be used in scope `'ctx`. `Copy`; for the other
-/// direction there is another one.
+/// The proof that two scopes are of one context, so that memory of scope `'other` may be used in
+/// scope `'ctx`. `Copy`; for the other direction there is another one.
 ///
-/// Two scopes of one device have two names, and with names alone the compiler cannot know that they stand for the same primary context.
-/// Here the driver's handles have been compared. A buffer goes on belonging to its scope, where it is freed; what is used in the other one
-/// borrows it.
+/// Two scopes of one device have two names, and with names alone the compiler cannot know that they
+/// stand for the same primary context. Here the driver's handles have been compared. A buffer goes
+/// on belonging to its scope, where it is freed; what is used in the other one borrows it.
 ///
 /// ```
 /// # use scoped_cuda::{Buffer, Context, Driver, Result, sim::Simulation};
@@ -47,18 +47,20 @@ pub struct SameContext<'ctx, 'other> {
 static_assertions::assert_impl_all!(SameContext<'static, 'static>: Copy, Send, Sync, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
 
 impl<'ctx> Context<'ctx> {
-    /// Proves that `other` is a scope of the same context, of the same driver, so that its memory may be used in this scope
-    /// (`cuCtxGetId`).
+    /// Proves that `other` is a scope of the same context, of the same driver, so that its memory
+    /// may be used in this scope (`cuCtxGetId`).
     ///
     /// # Errors
     /// [`Error::DifferentDrivers`]; [`Error::DifferentContexts`] when they are of two devices;
-    /// [`Error::ContextLost`](Error::ContextLost) when the context of one of them was reset by other code in the process.
+    /// [`Error::ContextLost`](Error::ContextLost) when the context of one of them was reset by
+    /// other code in the process.
     pub fn same_context<'other>(self, other: Context<'other>) -> Result<SameContext<'ctx, 'other>> {
         if self.api() != other.api() {
             return Err(Error::DifferentDrivers);
         }
         let (here, there) = (self.state(), other.state());
-        // One that was reset is not the one that has its handle now; the ids tell, but which of the two is lost is better news.
+        // One that was reset is not the one that has its handle now; the ids tell, but which of the
+        // two is lost is better news.
         here.not_lost()?;
         there.not_lost()?;
         if !here.is_same_as(there) {
@@ -82,14 +84,15 @@ impl<'ctx, 'other> SameContext<'ctx, 'other> {
 
     /// The elements of a buffer of scope `'other`, to read in scope `'ctx`. No driver call.
     ///
-    /// The buffer is at rest and stays so as long as it is borrowed; what scope `'ctx` does is complete when it returns, or borrows for
-    /// as long as it is not.
+    /// The buffer is at rest and stays so as long as it is borrowed; what scope `'ctx` does is
+    /// complete when it returns, or borrows for as long as it is not.
     #[must_use]
     pub fn slice_of<'m, T>(self, buffer: &'m Buffer<'other, T>) -> Slice<'m, 'ctx, T> {
         Slice::new(self.context, buffer.as_raw(), buffer.len())
     }
 
-    /// The elements of a buffer of scope `'other`, to read and write in scope `'ctx`. No driver call.
+    /// The elements of a buffer of scope `'other`, to read and write in scope `'ctx`. No driver
+    /// call.
     ///
     /// [`SliceMut::lend`](crate::SliceMut::lend) puts them into the order of a stream.
     #[must_use]

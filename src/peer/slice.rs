@@ -14,9 +14,11 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::RangeBounds;
 
-/// Elements of a buffer of another device that kernels of `'dst` read over NVLink or PCI, where they are. `Copy`, like `&[T]`.
+/// Elements of a buffer of another device that kernels of `'dst` read over NVLink or PCI, where
+/// they are. `Copy`, like `&[T]`.
 ///
-/// Made by [`Transfer::peer_slice`](crate::Transfer::peer_slice). It is an argument for a parameter [`In`] and nothing else: copies go through the [`Transfer`] itself.
+/// Made by [`Transfer::peer_slice`](crate::Transfer::peer_slice). It is an argument for a parameter
+/// [`In`] and nothing else: copies go through the [`Transfer`] itself.
 pub struct PeerSlice<'m, 'dst, T> {
     context: Context<'dst>,
     address: CUdeviceptr,
@@ -26,8 +28,9 @@ pub struct PeerSlice<'m, 'dst, T> {
 
 /// Elements of a buffer of another device that kernels of `'dst` read and write where they are.
 ///
-/// Made by [`Transfer::peer_slice_mut`](crate::Transfer::peer_slice_mut). [`PeerSliceMut::lend`](crate::PeerSliceMut::lend) puts it into the order of a stream; what that gives is an argument for
-/// [`Out`], [`InOut`] and [`In`] and nothing else.
+/// Made by [`Transfer::peer_slice_mut`](crate::Transfer::peer_slice_mut).
+/// [`PeerSliceMut::lend`](crate::PeerSliceMut::lend) puts it into the order of a stream; what that
+/// gives is an argument for [`Out`], [`InOut`] and [`In`] and nothing else.
 pub struct PeerSliceMut<'m, 'dst, T> {
     context: Context<'dst>,
     address: CUdeviceptr,
@@ -40,18 +43,21 @@ static_assertions::assert_impl_all!(PeerSliceMut<'static, 'static, f32>: Send, S
 static_assertions::assert_not_impl_any!(PeerSliceMut<'static, 'static, f32>: Clone);
 
 impl<'src, 'dst> Transfer<'src, 'dst> {
-    /// The elements of a buffer of `'src`, for kernels of `'dst` to read where they are. Only with a direct token.
+    /// The elements of a buffer of `'src`, for kernels of `'dst` to read where they are. Only with
+    /// a direct token.
     ///
-    /// The direction is that of the bytes: a kernel that reads from `'src` brings them to `'dst`. It may write too, with
-    /// [`peer_slice_mut`](Self::peer_slice_mut) of the same token.
+    /// The direction is the direction of the bytes: a kernel that reads from `'src` brings them to
+    /// `'dst`. It may write too, with [`peer_slice_mut`](Self::peer_slice_mut) of the same token.
     ///
-    /// The path is the one that direct copies take, so where a platform corrupts those, [`verify`](Self::verify) finds it for these
-    /// too. A kernel gets far less out of a link than out of memory of its own: reach for what is read once and copy the rest.
+    /// The path is the one that direct copies take, so where a platform corrupts those,
+    /// [`verify`](Self::verify) finds it for these too. A kernel gets far less out of a link than
+    /// out of memory of its own: reach for what is read once and copy the rest.
     ///
     /// Driver calls: `cuCtxGetId`; access was granted when the token was made.
     ///
     /// # Errors
-    /// [`Error::NotDirect`] with a staged token, [`Error::ContextLost`] when the buffer's context was reset.
+    /// [`Error::NotDirect`] with a staged token, [`Error::ContextLost`] when the buffer's context
+    /// was reset.
     ///
     /// ```
     /// # use scoped_cuda::{Driver, In, InOut, LaunchConfig, Transfer, sim::Simulation};
@@ -80,14 +86,17 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
     pub fn peer_slice<'m, T>(self, buffer: &'m Buffer<'src, T>) -> Result<PeerSlice<'m, 'dst, T>> {
-        // A buffer and not any memory: only of a buffer is it certain that it came from the pool that the token opened.
+        // A buffer and not any memory: only of a buffer is it certain that it came from the pool
+        // that the token opened.
         self.reaches()?;
         Ok(PeerSlice::new(self.to(), buffer.as_raw(), buffer.len()))
     }
 
-    /// The elements of a buffer of `'src`, for kernels of `'dst` to read and write where they are. Only with a direct token.
+    /// The elements of a buffer of `'src`, for kernels of `'dst` to read and write where they are.
+    /// Only with a direct token.
     ///
-    /// Until the borrow ends nobody else has them: neither the device whose memory it is nor the host.
+    /// Until the borrow ends nobody else has them: neither the device whose memory it is nor the
+    /// host.
     ///
     /// # Errors
     /// As [`peer_slice`](Self::peer_slice).
@@ -161,7 +170,8 @@ impl<'m, 'dst, T> PeerSlice<'m, 'dst, T> {
 }
 
 impl<'m, 'dst, T> PeerSliceMut<'m, 'dst, T> {
-    /// `len` elements at `address` are reachable from the context's device and mutably borrowed for `'m`.
+    /// `len` elements at `address` are reachable from the context's device and mutably borrowed for
+    /// `'m`.
     fn new(context: Context<'dst>, address: CUdeviceptr, len: usize) -> Self {
         Self {
             context,
@@ -216,8 +226,8 @@ impl<'m, 'dst, T> PeerSliceMut<'m, 'dst, T> {
 }
 
 impl<'scope, 'ctx, T> PeerSliceMut<'scope, 'ctx, T> {
-    /// Puts memory of another device into the order of `stream`, for its kernels, until the end of the
-    /// scope. No driver call.
+    /// Puts memory of another device into the order of `stream`, for its kernels, until the end of
+    /// the scope. No driver call.
     ///
     /// ```
     /// # use scoped_cuda::{Driver, InOut, LaunchConfig, sim::Simulation};
@@ -269,8 +279,9 @@ impl<T> Clone for PeerSlice<'_, '_, T> {
 
 impl<T> Copy for PeerSlice<'_, '_, T> {}
 
-// Arguments of a kernel: that is all. Neither type is `Memory`, `MemoryMut` or `Readable`, because a copy on behalf of `'dst`'s context
-// reaches pool memory of another device only by the accident of which context is current.
+// Arguments of a kernel: that is all. Neither type is `Memory`, `MemoryMut` or `Readable`, because
+// a copy on behalf of `'dst`'s context reaches pool memory of another device only by the accident
+// of which context is current.
 
 #[diagnostic::do_not_recommend]
 impl<'s, 'scope, 'ctx, T: Pod> Arg<'s, 'scope, 'ctx, In<T>> for PeerSlice<'scope, 'ctx, T> {

@@ -15,11 +15,13 @@ use crate::stream::ScopedStream;
 use bytemuck::Pod;
 use std::fmt;
 
-/// Permission to copy from context `'src` to context `'dst`. `Copy`; for the other direction there is another token.
+/// Permission to copy from context `'src` to context `'dst`. `Copy`; for the other direction there
+/// is another token.
 ///
-/// *Direct*, the devices reach each other's memory over NVLink or PCI; *staged*, the driver goes through host memory. Both copy the
-/// same bytes through the same call (`cuMemcpyPeerAsync` with both contexts named); on two H200 with NVLink direct is ten times faster.
-/// And with a direct one kernels of `'dst` [reach](Self::peer_slice) memory of `'src` where it is.
+/// *Direct*, the devices reach each other's memory over NVLink or PCI; *staged*, the driver goes
+/// through host memory. Both copy the same bytes through the same call (`cuMemcpyPeerAsync` with
+/// both contexts named); on two H200 with NVLink direct is ten times faster. And with a direct one
+/// kernels of `'dst` [reach](Self::peer_slice) memory of `'src` where it is.
 ///
 /// ```
 /// # use scoped_cuda::{Driver, sim::Simulation};
@@ -52,12 +54,15 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
         }
     }
 
-    /// A token for copies through host memory: works between any two devices of a driver. No driver call.
+    /// A token for copies through host memory: works between any two devices of a driver. No driver
+    /// call.
     ///
-    /// Should the memory be reachable directly already, because another token of these contexts made it so, the driver uses that.
+    /// Should the memory be reachable directly already, because another token of these contexts
+    /// made it so, the driver uses that.
     ///
     /// # Errors
-    /// [`Error::DifferentDrivers`] when one of the contexts is of another [`Driver`](crate::Driver), a simulated one, say.
+    /// [`Error::DifferentDrivers`] when one of the contexts is of another
+    /// [`Driver`](crate::Driver), for example of a simulated one.
     pub fn staged(from: Context<'src>, to: Context<'dst>) -> Result<Self> {
         if from.api() != to.api() {
             return Err(Error::DifferentDrivers);
@@ -69,14 +74,16 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
         })
     }
 
-    /// A token for direct copies: lets `to`'s device access the memory that `from` allocates (`cuDeviceCanAccessPeer`,
-    /// `cuMemPoolSetAccess`). Doing it again changes nothing.
+    /// A token for direct copies: lets `to`'s device access the memory that `from` allocates
+    /// (`cuDeviceCanAccessPeer`, `cuMemPoolSetAccess`). Doing it again changes nothing.
     ///
-    /// The crate allocates from pools, and access to those is granted pool by pool: the process-wide `cuCtxEnablePeerAccess`, which other
-    /// libraries in the process share, does not concern them (measured) and is left alone.
+    /// The crate allocates from pools, and access to those is granted pool by pool: the
+    /// process-wide `cuCtxEnablePeerAccess`, which other libraries in the process share, does not
+    /// concern them (measured) and is left alone.
     ///
     /// # Errors
-    /// [`Error::PeerUnsupported`] when the devices cannot, [`Error::DifferentDrivers`], or what the driver returns.
+    /// [`Error::PeerUnsupported`] when the devices cannot, [`Error::DifferentDrivers`], or what the
+    /// driver returns.
     pub fn direct(from: Context<'src>, to: Context<'dst>) -> Result<Self> {
         let staged = Self::staged(from, to)?;
         let (source, destination) = (from.device(), to.device());
@@ -94,13 +101,15 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
         })
     }
 
-    /// Sends patterns over this path, and back, and compares what arrives, once, before real data depends on it; gives the token back.
+    /// Sends patterns over this path, and back, and compares what arrives, once, before real data
+    /// depends on it; gives the token back.
     ///
-    /// On some platforms the direct path is reported as available and delivers wrong bytes without any error (an IOMMU or a PCI bridge in
-    /// between; B43, pytorch/pytorch#84803).
+    /// On some platforms the direct path is reported as available and delivers wrong bytes without
+    /// any error (an IOMMU or a PCI bridge in between; B43, pytorch/pytorch#84803).
     ///
-    /// Contexts that had a direct token copy directly from then on, in both directions and with [staged](Self::staged) tokens too. The way
-    /// around a broken path is a staged token of contexts without a direct one: check in contexts made for it.
+    /// Contexts that had a direct token copy directly from then on, in both directions and with
+    /// [staged](Self::staged) tokens too. The way around a broken path is a staged token of
+    /// contexts without a direct one: check in contexts made for it.
     ///
     /// # Errors
     /// [`Error::PeerUnreliable`] when other bytes arrived, or what the driver returns.
@@ -133,7 +142,8 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
     pub fn verify(self) -> Result<Self> {
-        // More than one page and not a whole number of them; zeros and ones alone are what a broken path may deliver by chance.
+        // More than one page and not a whole number of them; zeros and ones alone are what a broken
+        // path may deliver by chance.
         const WORDS: u32 = 70_001;
         // What a direct token opens is open in both directions.
         let back = Transfer {
@@ -178,11 +188,12 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
         self.is_direct
     }
 
-    /// Copies `source` to `destination`, which has as many elements; both at rest, and complete when it returns
-    /// (`cuMemcpyPeerAsync`).
+    /// Copies `source` to `destination`, which has as many elements; both at rest, and complete
+    /// when it returns (`cuMemcpyPeerAsync`).
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`], [`Error::ContextLost`] when one of the two contexts was reset, or what the driver returns.
+    /// [`Error::LengthMismatch`], [`Error::ContextLost`] when one of the two contexts was reset, or
+    /// what the driver returns.
     pub fn copy<T: Pod>(
         self,
         source: &impl Memory<'src, T>,
@@ -200,15 +211,17 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
         // That the source's context is alive, `complete` asks.
         self.to.state().not_lost()?;
         complete(self.from.state(), HostUse::None, |stream| {
-            // SAFETY: both sides have `bytes` in the contexts named (equal brands, C2, C8), at rest and borrowed until `complete`
-            // returns, which is after the wait (C5, C6).
+            // SAFETY: both sides have `bytes` in the contexts named (equal brands, C2, C8), at rest
+            // and borrowed until `complete` returns, which is after the wait (C5, C6).
             unsafe { calls::memcpy_peer_async(self.from.api(), to, from, bytes, stream) }
         })
     }
 
-    /// Enqueues a copy of `source`, in the order of stream `from`, to `destination`, in the order of stream `to`, with as many elements.
+    /// Enqueues a copy of `source`, in the order of stream `from`, to `destination`, in the order
+    /// of stream `to`, with as many elements.
     ///
-    /// The copy runs on `from`, after what `to` has been given so far; what `to` is given next waits for it. The host does not wait.
+    /// The copy runs on `from`, after what `to` has been given so far; what `to` is given next
+    /// waits for it. The host does not wait.
     ///
     /// Driver calls: `cuMemcpyPeerAsync` with an event record and a wait before and after it.
     ///
@@ -253,8 +266,9 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
             self.destination(destination.as_raw()),
         );
         self.in_both_orders(from, to, |stream| {
-            // SAFETY: both sides have `bytes` in the contexts named (equal brands, C2, C8). The source is in the order of `from`, where the
-            // copy runs; the destination in that of `to`, which the copy waited for and which waits for the copy next (C6).
+            // SAFETY: both sides have `bytes` in the contexts named (equal brands, C2, C8). The
+            // source is in the order of `from`, where the copy runs; the destination in that of
+            // `to`, which the copy waited for and which waits for the copy next (C6).
             unsafe { calls::memcpy_peer_async(self.from.api(), destination, source, bytes, stream) }
                 .map_err(|error| {
                     self.from
@@ -264,7 +278,8 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
         })
     }
 
-    /// Runs `copy`, which enqueues a copy on the stream of `from`, after what `to` has been given so far, and before what `to` is given next.
+    /// Runs `copy`, which enqueues a copy on the stream of `from`, after what `to` has been given
+    /// so far, and before what `to` is given next.
     pub(crate) fn in_both_orders<'scope>(
         self,
         from: ScopedStream<'_, 'scope, 'src>,
@@ -274,7 +289,8 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
         let stream = from.stream().as_raw();
         from.wait_for(to)?;
         let copied = copy(stream);
-        // If the destination's stream cannot be made to wait, the host does: nothing may touch the memory before the copy is done.
+        // If the destination's stream cannot be made to wait, the host does: nothing may touch the
+        // memory before the copy is done.
         let ordered = to.wait_for(from).or_else(|error| {
             wait(self.from.state(), stream, || {
                 from.stream().loans().is_lent()
@@ -311,7 +327,8 @@ impl fmt::Debug for Transfer<'_, '_> {
 }
 
 impl<'ctx> Context<'ctx> {
-    /// Permission to copy from this context to `dst`: direct when the devices have peer access, else staged through the host.
+    /// Permission to copy from this context to `dst`: direct when the devices have peer access,
+    /// else staged through the host.
     ///
     /// [`Transfer::direct`] and [`Transfer::staged`] choose explicitly.
     ///

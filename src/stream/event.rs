@@ -18,13 +18,17 @@ use std::time::Duration;
 
 /// A point in the order of a stream: what [`ScopedStream::record`] marked last.
 ///
-/// An event orders work and tells how far it has come. It does not hand memory over: what one stream had in its order stays there,
-/// whoever waits for an event behind it. Memory changes streams with [`OnStream::hand_over`](crate::OnStream::hand_over), which records and waits by itself.
+/// An event orders work and tells how far it has come. It does not hand memory over: what one
+/// stream had in its order stays there, whoever waits for an event behind it. Memory changes
+/// streams with [`OnStream::hand_over`](crate::OnStream::hand_over), which records and waits by
+/// itself.
 ///
-/// It owns no memory and borrows none, so it may be recorded in one scope and asked in another, recorded again, and dropped while its
-/// record is pending (measured: the work and the waits go on). Threads share it.
+/// It owns no memory and borrows none, so it may be recorded in one scope and asked in another,
+/// recorded again, and dropped while its record is pending (measured: the work and the waits go
+/// on). Threads share it.
 ///
-/// Dropping it destroys it (`cuEventDestroy`); an error goes to [`Driver::take_teardown_errors`](crate::Driver::take_teardown_errors).
+/// Dropping it destroys it (`cuEventDestroy`); an error goes to
+/// [`Driver::take_teardown_errors`](crate::Driver::take_teardown_errors).
 ///
 /// ```
 /// # use scoped_cuda::{Driver, Error, scope, sim::Simulation};
@@ -50,7 +54,8 @@ use std::time::Duration;
 pub struct Event<'ctx> {
     context: Context<'ctx>,
     raw: CUevent,
-    /// The driver takes an event that was never recorded for one that has happened. This crate does not.
+    /// The driver takes an event that was never recorded for one that has happened. This crate does
+    /// not.
     is_recorded: AtomicBool,
 }
 
@@ -73,7 +78,8 @@ impl<'ctx> Event<'ctx> {
         self.context
     }
 
-    /// The driver's handle, for calls to other libraries. It is live while the event is. What they record, this crate does not know of.
+    /// The driver's handle, for calls to other libraries. It is live while the event is. What they
+    /// record, this crate does not know of.
     #[must_use]
     pub fn as_raw(&self) -> CUevent {
         self.raw
@@ -82,7 +88,8 @@ impl<'ctx> Event<'ctx> {
     /// Whether the work before the last record is done (`cuEventQuery`). Does not wait.
     ///
     /// # Errors
-    /// [`Error::EventNotRecorded`], [`Error::ContextLost`], or what the driver returns: a fault of the work, for example.
+    /// [`Error::EventNotRecorded`], [`Error::ContextLost`], or what the driver returns: a fault of
+    /// the work, for example.
     pub fn is_complete(&self) -> Result<bool> {
         let state = self.recorded()?;
         // SAFETY: the event is live, and so is its context, as was just asked.
@@ -90,10 +97,12 @@ impl<'ctx> Event<'ctx> {
             .map_err(|error| state.explained(error))
     }
 
-    /// Keeps the calling thread until the work before the last record is done (`cuEventSynchronize`).
+    /// Keeps the calling thread until the work before the last record is done
+    /// (`cuEventSynchronize`).
     ///
     /// # Errors
-    /// [`Error::EventNotRecorded`], [`Error::ContextLost`], or what the driver returns: a fault of the work, for example.
+    /// [`Error::EventNotRecorded`], [`Error::ContextLost`], or what the driver returns: a fault of
+    /// the work, for example.
     ///
     /// ```
     /// # use scoped_cuda::{Driver, sim::Simulation};
@@ -117,7 +126,8 @@ impl<'ctx> Event<'ctx> {
             .map_err(|error| state.explained(error))
     }
 
-    /// Destroys the event and says whether that worked; after an error the event is handed back (`cuEventDestroy`).
+    /// Destroys the event and says whether that worked; after an error the event is handed back
+    /// (`cuEventDestroy`).
     ///
     /// # Errors
     /// [`CloseError`] with the event and what the driver returned.
@@ -163,7 +173,8 @@ impl fmt::Debug for Event<'_> {
     }
 }
 
-/// An [`Event`] that also takes the time, for [`elapsed_since`](Self::elapsed_since). It is an event wherever one is asked for.
+/// An [`Event`] that also takes the time, for [`elapsed_since`](Self::elapsed_since). It is an
+/// event wherever one is asked for.
 ///
 /// Recording the time costs the device a little, which is why an [`Event`] does not.
 pub struct TimedEvent<'ctx>(Event<'ctx>);
@@ -172,8 +183,8 @@ static_assertions::assert_impl_all!(TimedEvent<'static>: Send, Sync, std::panic:
 static_assertions::assert_not_impl_any!(TimedEvent<'static>: Clone);
 
 impl<'ctx> TimedEvent<'ctx> {
-    /// The time on the device from the last record of `earlier` to the last one of this event (`cuEventElapsedTime`), to about half a
-    /// microsecond.
+    /// The time on the device from the last record of `earlier` to the last one of this event
+    /// (`cuEventElapsedTime`), to about half a microsecond.
     ///
     /// # Errors
     /// - [`Error::EventNotRecorded`] when one of the two was never recorded.
@@ -198,7 +209,8 @@ impl<'ctx> TimedEvent<'ctx> {
     pub fn elapsed_since(&self, earlier: &TimedEvent<'ctx>) -> Result<Duration> {
         let state = self.recorded()?;
         earlier.recorded()?;
-        // SAFETY: both are live, record times and are of one context (equal brands, C2), which is alive, as was just asked.
+        // SAFETY: both are live, record times and are of one context (equal brands, C2), which is
+        // alive, as was just asked.
         let elapsed = unsafe { calls::event_elapsed_time(state.api(), earlier.raw, self.raw) }?;
         let seconds = f64::from(elapsed.ok_or(Error::EventPending)?) / 1e3;
         Duration::try_from_secs_f64(seconds).map_err(|_| Error::EventOrder {
@@ -206,7 +218,8 @@ impl<'ctx> TimedEvent<'ctx> {
         })
     }
 
-    /// Destroys the event and says whether that worked; after an error the event is handed back (`cuEventDestroy`).
+    /// Destroys the event and says whether that worked; after an error the event is handed back
+    /// (`cuEventDestroy`).
     ///
     /// # Errors
     /// [`CloseError`] with the event and what the driver returned.
@@ -231,7 +244,7 @@ impl fmt::Debug for TimedEvent<'_> {
 }
 
 impl<'ctx> Context<'ctx> {
-    /// A new event, which takes no time (`cuEventCreate`).
+    /// A new event without timing (`cuEventCreate` with `CU_EVENT_DISABLE_TIMING`).
     ///
     /// # Errors
     /// What the driver returns.
@@ -249,8 +262,9 @@ impl<'ctx> Context<'ctx> {
 }
 
 impl<'scope, 'ctx> ScopedStream<'_, 'scope, 'ctx> {
-    /// Makes `event` mark this point of the stream: it is complete when everything that the stream was given before is done
-    /// (`cuEventRecord`). An earlier record is forgotten; waits for it stay.
+    /// Makes `event` mark this point of the stream: it is complete when everything that the stream
+    /// was given before is done (`cuEventRecord`). An earlier record is forgotten; waits for it
+    /// stay.
     ///
     /// # Errors
     /// What the driver returns.
@@ -263,14 +277,18 @@ impl<'scope, 'ctx> ScopedStream<'_, 'scope, 'ctx> {
         Ok(())
     }
 
-    /// Makes what this stream is given next wait for the last record of `event` (`cuStreamWaitEvent`). The host does not wait.
+    /// Makes what this stream is given next wait for the last record of `event`
+    /// (`cuStreamWaitEvent`). The host does not wait.
     ///
-    /// The event may be of another context, one that was there before the scope: it has to outlast the wait. The record that counts is
-    /// the one made before this call. Memory is not handed over by it: [`OnStream::hand_over`](crate::OnStream::hand_over) does that.
+    /// The event may be of another context, one that was there before the scope: it has to outlast
+    /// the wait. The record that counts is the one made before this call. Memory is not handed over
+    /// by it: [`OnStream::hand_over`](crate::OnStream::hand_over) does that.
     ///
     /// # Errors
-    /// [`Error::EventNotRecorded`] (the driver would not wait, and say nothing), [`Error::DifferentDrivers`] when the event's context is
-    /// of another [`Driver`](crate::Driver), [`Error::ContextLost`] when it was reset, or what the driver returns.
+    /// [`Error::EventNotRecorded`] (the driver would not wait, and say nothing),
+    /// [`Error::DifferentDrivers`] when the event's context is of another
+    /// [`Driver`](crate::Driver), [`Error::ContextLost`] when it was reset, or what the driver
+    /// returns.
     #[inline]
     pub fn wait<'any: 'scope>(self, event: &Event<'any>) -> Result<()> {
         if !event.is_recorded.load(Ordering::Acquire) {
@@ -284,8 +302,9 @@ impl<'scope, 'ctx> ScopedStream<'_, 'scope, 'ctx> {
         if !ptr::eq(event.context.state(), self.context().state()) {
             event.context.state().not_lost()?;
         }
-        // SAFETY: both are live handles of this driver. A wait may cross contexts (C2); the event's own lives for `'scope`, which ends after the wait is over
-        // (C5). The event itself may be destroyed before that (measured).
+        // SAFETY: both are live handles of this driver. A wait may cross contexts (C2); the event's
+        // own lives for `'scope`, which ends after the wait is over (C5). The event itself may be
+        // destroyed before that (measured).
         self.explained(unsafe { calls::stream_wait_event(driver, stream, event.raw) })
     }
 }

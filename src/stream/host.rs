@@ -7,19 +7,21 @@ use crate::error::Result;
 use crate::internal::host_function::enqueue;
 
 impl ScopedStream<'_, '_, '_> {
-    /// Enqueues `f`: it is called on a thread of the driver when all earlier work of this stream is done, and the stream's later work
-    /// waits for it (`cuLaunchHostFunc`).
+    /// Enqueues `f`: it is called on a thread of the driver when all earlier work of this stream is
+    /// done, and the stream's later work waits for it (`cuLaunchHostFunc`).
     ///
-    /// What `f` captures is `'static`, so it holds no context, buffer or borrow: use an `Arc`, an atomic, a channel. It is dropped
-    /// exactly once and before the scope returns. `f` itself is not called when a fault stops the stream before its turn.
+    /// What `f` captures is `'static`, so it holds no context, buffer or borrow: use an `Arc`, an
+    /// atomic, a channel. It is dropped exactly once and before the scope returns. `f` itself is
+    /// not called when a fault stops the stream before its turn.
     ///
-    /// Host functions of all streams of a context run one after the other: one that waits for another never returns. CUDA
-    /// permits no call in a host function; this crate refuses it with [`Error::InsideHostFunction`](crate::Error::InsideHostFunction). (A thread that `f` starts may
-    /// make calls, but `f` must not wait for it.)
+    /// Host functions of all streams of a context run one after the other: one that waits for
+    /// another never returns. CUDA permits no call in a host function; this crate refuses it with
+    /// [`Error::InsideHostFunction`](crate::Error::InsideHostFunction). (A thread that `f` starts
+    /// may make calls, but `f` must not wait for it.)
     ///
     /// # Errors
-    /// What the driver returns; then `f` has been dropped. When `f` panics, the scope that waits returns
-    /// [`Error::CallbackPanicked`](crate::Error::CallbackPanicked), and the stream goes on.
+    /// What the driver returns; then `f` has been dropped. When `f` panics, the scope that waits
+    /// returns [`Error::CallbackPanicked`](crate::Error::CallbackPanicked), and the stream goes on.
     ///
     /// ```
     /// # use scoped_cuda::{Driver, sim::Simulation};

@@ -19,15 +19,16 @@ use std::marker::PhantomData;
 use std::mem;
 use std::sync::{Mutex, PoisonError};
 
-/// Runs `f` with a [`Scope`] in which work on any streams of any contexts may be pending, then waits for all of it, on `Ok`, `Err` and
-/// panic. For a single stream [`Stream::scope`] says the same in fewer words.
+/// Runs `f` with a [`Scope`] in which work on any streams of any contexts may be pending, then
+/// waits for all of it, on `Ok`, `Err` and panic. For a single stream [`Stream::scope`] says the
+/// same in fewer words.
 ///
 /// # Errors
-/// Those of `f`; if it has none, the first of the work itself.
+/// The error of `f`; when there is none, the first error of the work itself.
 ///
 /// # Aborts
-/// [As described](crate::safety#where-the-process-ends): when host memory is lent to a stream, and a
-/// wait for it fails in a way that does not prove that the work has stopped.
+/// [As described](crate::safety#where-the-process-ends): when host memory is lent to a stream, and
+/// a wait for it fails in a way that does not prove that the work has stopped.
 ///
 /// ```
 /// # use scoped_cuda::{Driver, scope, sim::Simulation};
@@ -79,7 +80,8 @@ pub fn try_scope<'scope, R, E: From<Error>>(
 pub struct Scope<'scope> {
     used: Mutex<Vec<Used<'scope>>>,
     owner: Owner,
-    /// A scope that could be taken for a shorter one would lend memory that is not borrowed until the wait.
+    /// A scope that could be taken for a shorter one would lend memory that is not borrowed until
+    /// the wait.
     _invariant: PhantomData<fn(&'scope ()) -> &'scope ()>,
 }
 
@@ -96,10 +98,12 @@ static_assertions::assert_impl_all!(Scope<'static>: Send, Sync, std::panic::Unwi
 impl<'scope> Scope<'scope> {
     /// Runs `f` with permission to enqueue work on `stream`, and returns without waiting for it.
     ///
-    /// Calls nest, which is how several streams are at hand at once; the scope waits at its end for every stream used.
+    /// Calls nest, which is how several streams are at hand at once; the scope waits at its end for
+    /// every stream used.
     ///
     /// # Errors
-    /// Those of `f`; [`Error::ContextLost`] through `E::from`, and `f` is not called, when the stream has gone with its context.
+    /// The error of `f`; [`Error::ContextLost`] through `E::from`, and `f` is not called, when the
+    /// stream has gone with its context.
     pub fn on<'ctx, R, E: From<Error>>(
         &self,
         stream: &'scope Stream<'ctx>,
@@ -130,16 +134,17 @@ impl fmt::Debug for Scope<'_> {
 }
 
 impl<'ctx> Stream<'ctx> {
-    /// Runs `f` with permission to enqueue work on this stream that borrows memory, then waits for the work, on `Ok`, `Err` and panic.
+    /// Runs `f` with permission to enqueue work on this stream that borrows memory, then waits for
+    /// the work, on `Ok`, `Err` and panic.
     ///
-    /// Memory is lent for `'scope`, a lifetime that ends after the call: nothing lent can be touched before the wait. That holds
-    /// whatever `f` does with the values it gets, `mem::forget` included, because the wait is in this function's frame and not in a
-    /// destructor.
+    /// Memory is lent for `'scope`, a lifetime that ends after the call: nothing lent can be
+    /// touched before the wait. That holds whatever `f` does with the values it gets, `mem::forget`
+    /// included, because the wait is in this function's frame and not in a destructor.
     ///
-    /// Driver calls: those of `f`, then `cuStreamSynchronize`.
+    /// Driver calls: the calls of `f`, then `cuStreamSynchronize`.
     ///
     /// # Errors
-    /// Those of `f`; if it has none, that of the work itself.
+    /// The error of `f`; when there is none, the error of the work itself.
     ///
     /// # Aborts
     /// When the wait fails in a way that does not prove the work has stopped.
@@ -198,8 +203,9 @@ impl<'ctx> Stream<'ctx> {
 
 /// A stream inside a scope: permission to enqueue work that borrows memory for `'scope`.
 ///
-/// `'s` is the stream's brand here: an [`OnStream`](crate::OnStream) of another stream is another type. The token is `Copy`; each method enqueues and
-/// returns, and the work runs in the order of the calls.
+/// `'s` is the stream's brand here: an [`OnStream`](crate::OnStream) of another stream is another
+/// type. The token is `Copy`; each method enqueues and returns, and the work runs in the order of
+/// the calls.
 #[derive(Clone, Copy)]
 pub struct ScopedStream<'s, 'scope, 'ctx> {
     stream: &'scope Stream<'ctx>,
@@ -210,7 +216,7 @@ pub struct ScopedStream<'s, 'scope, 'ctx> {
 }
 
 impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
-    /// Whoever calls this waits for `stream` before `'scope` ends (C5).
+    /// The caller waits for `stream` before `'scope` ends (C5).
     pub(crate) fn new(stream: &'scope Stream<'ctx>, brand: Id<'s>, owner: Owner) -> Self {
         Self {
             stream,
@@ -254,7 +260,8 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     #[inline]
     pub(crate) fn wait_for<'other>(self, other: ScopedStream<'_, 'scope, 'other>) -> Result<()> {
         let (event, driver) = (other.stream.handed_over(), self.state().api());
-        // SAFETY: the event was made with its stream, in one context, and both live for `'scope` (C2).
+        // SAFETY: the event was made with its stream, in one context, and both live for `'scope`
+        // (C2).
         other.explained(unsafe { calls::event_record(driver, event, other.stream.as_raw()) })?;
         // SAFETY: both live for `'scope`; a wait may cross contexts (C2).
         self.explained(unsafe { calls::stream_wait_event(driver, self.stream.as_raw(), event) })

@@ -14,9 +14,10 @@ use std::ops::RangeInclusive;
 
 /// A queue of work on a device, run in order, asynchronously to the host and to other streams.
 ///
-/// Always non-blocking: it does not synchronise with the legacy NULL stream, which this crate never uses. Work is enqueued inside
-/// [`scope`](Self::scope) (one stream) or [`scope`](crate::scope()) (several), which wait for it before they return; outside, a
-/// stream has nothing to do but copies that own their memory ([`OwnedCopy`](crate::OwnedCopy)).
+/// Always non-blocking: it does not synchronise with the legacy NULL stream, which this crate never
+/// uses. Work is enqueued inside [`scope`](Self::scope) (one stream) or [`scope`](crate::scope())
+/// (several), which wait for it before they return; outside, a stream has nothing to do but copies
+/// that own their memory ([`OwnedCopy`](crate::OwnedCopy)).
 ///
 /// Dropping a stream destroys it (`cuStreamDestroy`); an error goes to
 /// [`Driver::take_teardown_errors`](crate::Driver::take_teardown_errors).
@@ -24,8 +25,8 @@ pub struct Stream<'ctx> {
     context: Context<'ctx>,
     raw: CUstream,
     name: Option<Box<str>>,
-    /// Recorded on this stream whenever another one has to wait for it. One is enough: a wait refers to the record that was made
-    /// before it, and recording anew does not disturb it.
+    /// Recorded on this stream whenever another one has to wait for it. One is enough: a wait
+    /// refers to the record that was made before it, and recording again does not disturb it.
     handed_over: CUevent,
     /// Whether the scopes that use it have lent it host memory.
     loans: HostLoans,
@@ -104,7 +105,8 @@ impl<'ctx> Stream<'ctx> {
 
     /// Whether everything that the stream was given is done (`cuStreamQuery`). Does not wait.
     ///
-    /// The answer about a stream that other threads use may be out of date when it arrives. Memory stays lent whatever it is.
+    /// The answer about a stream that other threads use may be out of date when it arrives. Memory
+    /// stays lent whatever it is.
     ///
     /// # Errors
     /// [`Error::ContextLost`], or what the driver returns: a fault of the work, for example.
@@ -124,14 +126,16 @@ impl<'ctx> Stream<'ctx> {
         unsafe { calls::stream_is_idle(state.api(), self.raw) }
     }
 
-    /// Destroys the stream and says whether that worked; after an error the stream is handed back (`cuStreamDestroy`).
+    /// Destroys the stream and says whether that worked; after an error the stream is handed back
+    /// (`cuStreamDestroy`).
     ///
     /// # Errors
     /// [`CloseError`] with the stream and what the driver returned.
     #[allow(clippy::result_large_err)] // the stream itself comes back
     pub fn close(self) -> Result<(), CloseError<Self>> {
         let driver = self.context.api();
-        // SAFETY: live and owned. No pending work borrows anything outside scopes (C5); a copy that owns its memory goes on (measured).
+        // SAFETY: live and owned. No pending work borrows anything outside scopes (C5); a copy that
+        // owns its memory goes on (measured).
         let destroy = || unsafe { calls::stream_destroy(driver, self.raw) };
         match self.context.state().not_lost().and_then(|()| destroy()) {
             Ok(()) => {
@@ -164,7 +168,8 @@ impl<'ctx> Stream<'ctx> {
 impl Drop for Stream<'_> {
     fn drop(&mut self) {
         let raw = self.raw;
-        // SAFETY: live and owned. No pending work borrows anything outside scopes (C5); a copy that owns its memory goes on (measured).
+        // SAFETY: live and owned. No pending work borrows anything outside scopes (C5); a copy that
+        // owns its memory goes on (measured).
         self.context
             .state()
             .tear_down(|driver| unsafe { calls::stream_destroy(driver, raw) });
@@ -182,7 +187,8 @@ impl fmt::Debug for Stream<'_> {
     }
 }
 
-/// What a stream is made with. The default is what [`Context::new_stream`](crate::Context::new_stream) makes.
+/// What a stream is made with. The default is what
+/// [`Context::new_stream`](crate::Context::new_stream) makes.
 ///
 /// ```
 /// # use scoped_cuda::{Driver, Error, StreamOptions, sim::Simulation};
@@ -198,7 +204,8 @@ impl fmt::Debug for Stream<'_> {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub struct StreamOptions<'name> {
-    /// One of [`Context::stream_priorities`]: the smaller the number, the more urgent. 0 is the driver's default.
+    /// One of [`Context::stream_priorities`]: the smaller the number, the more urgent. 0 is the
+    /// driver's default.
     pub priority: i32,
     /// A name for messages: the stream's [`Debug`](fmt::Debug) has it.
     pub name: Option<&'name str>,
@@ -207,16 +214,18 @@ pub struct StreamOptions<'name> {
 impl<'ctx> Context<'ctx> {
     /// A new stream with a priority, a name, or both (`cuStreamCreateWithPriority`, non-blocking).
     ///
-    /// When several streams have work, the device takes that of the more urgent one first. Work that runs is not interrupted.
+    /// When several streams have work, the device takes the work of the more urgent stream first.
+    /// Work that runs is not interrupted.
     ///
     /// # Errors
-    /// [`Error::BadPriority`] (the driver would take the nearest one, and say nothing), or what the driver returns.
+    /// [`Error::BadPriority`] (the driver would take the nearest one, and say nothing), or what the
+    /// driver returns.
     pub fn stream_with(self, options: StreamOptions<'_>) -> Result<Stream<'ctx>> {
         Stream::with_options(self, options)
     }
 
-    /// The priorities that streams of this device can have, the most urgent one first: `-5..=0`, say
-    /// (`cuCtxGetStreamPriorityRange`). On a device without priorities it is `0..=0`.
+    /// The priorities that streams of this device can have, the most urgent one first: `-5..=0`,
+    /// say (`cuCtxGetStreamPriorityRange`). On a device without priorities it is `0..=0`.
     ///
     /// # Errors
     /// What the driver returns.
@@ -228,7 +237,8 @@ impl<'ctx> Context<'ctx> {
 }
 
 impl<'ctx> Context<'ctx> {
-    /// A new stream (`cuStreamCreate`, non-blocking). With a priority or a name: [`stream_with`](Self::stream_with).
+    /// A new stream (`cuStreamCreate`, non-blocking). With a priority or a name:
+    /// [`stream_with`](Self::stream_with).
     ///
     /// # Errors
     /// What the driver returns.

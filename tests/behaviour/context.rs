@@ -74,7 +74,8 @@ fn scopes_nest_on_one_device_and_on_two() {
     });
 }
 
-/// B21, B25, B26: what is made, used and dropped while another device's context is current lands on its own device.
+/// B21, B25, B26: what is made, used and dropped while another device's context is current lands on
+/// its own device.
 #[test]
 fn every_call_binds_the_context_of_its_own_object() {
     on_driver(|driver| {
@@ -160,7 +161,8 @@ fn each_thread_opens_a_scope_of_its_own() {
     });
 }
 
-/// Other code replaces, removes or adds entries in the middle of a scope, and the stack is afterwards what it was before the scope.
+/// Other code replaces, removes or adds entries in the middle of a scope, and the stack is
+/// afterwards what it was before the scope.
 #[test]
 fn foreign_changes_of_the_stack_are_undone() {
     type Meddle = fn(Driver, CUcontext, CUcontext);
@@ -230,7 +232,8 @@ fn primary_context_stays_alive_for_others() {
     });
 }
 
-/// B33: a context that dies while a scope is open on top of it is not made current again when the scope ends.
+/// B33: a context that dies while a scope is open on top of it is not made current again when the
+/// scope ends.
 #[test]
 fn dead_context_is_not_bound_again() {
     on_driver(|driver| {

@@ -7,7 +7,8 @@ use scoped_cuda::{Error, Result, scope};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The driver answers "done" for an event that was never recorded, and does not wait for it. B35's cousin: a wait that is none.
+/// The driver answers "done" for an event that was never recorded, and does not wait for it. B35's
+/// cousin: a wait that is none.
 #[test]
 fn what_was_never_recorded_is_an_error_and_not_a_success() {
     in_context(|ctx| {
@@ -28,7 +29,8 @@ fn what_was_never_recorded_is_an_error_and_not_a_success() {
     });
 }
 
-/// Recorded in one scope, an event is asked in another and dropped at last; it is recorded again and again.
+/// Recorded in one scope, an event is asked in another and dropped at last; it is recorded again
+/// and again.
 #[test]
 fn an_event_outlives_the_scope_it_was_recorded_in() {
     in_context(|ctx| {
@@ -118,7 +120,8 @@ fn a_wait_keeps_its_record() {
         scope(|scope| {
             scope.on(&first, |s| s.record(&event))?;
             scope.on(&second, |s| s.wait(&event))?;
-            // Behind a gate, the second record of the same event; the wait above is not for this one.
+            // Behind a gate, the second record of the same event; the wait above is not for this
+            // one.
             let gate = Gate::close(&third);
             scope.on(&third, |s| s.record(&event))?;
             scope.on(&second, |s| s.record(&done))?;
@@ -134,7 +137,8 @@ fn a_wait_keeps_its_record() {
     });
 }
 
-/// B35: recording needs the event's own context (its counterpart does not compile), waiting does not.
+/// B35: recording needs the event's own context (its counterpart does not compile), waiting does
+/// not.
 #[test]
 fn a_wait_crosses_contexts() {
     in_two_contexts(|a, b| {
@@ -268,7 +272,8 @@ fn the_driver_refuses_to_record_across_contexts() {
         #[allow(unsafe_code)]
         // SAFETY: both are live; that they are of two contexts is what the driver is asked about.
         let code = unsafe { (a.driver().symbols().cuEventRecord)(event.as_raw(), stream.as_raw()) };
-        // On a machine with one GPU both are the same primary context, and there is nothing to refuse.
+        // On a machine with one GPU both are the same primary context, and there is nothing to
+        // refuse.
         if a.device() != b.device() {
             assert_eq!(code, CUresult::INVALID_HANDLE);
         }
@@ -288,7 +293,8 @@ fn events_say_what_they_are() {
     });
 }
 
-/// Other code in the process resets the primary context: that is an error of its own, without a call that might crash in the driver.
+/// Other code in the process resets the primary context: that is an error of its own, without a
+/// call that might crash in the driver.
 #[test]
 fn events_and_streams_of_a_context_that_was_reset_say_so() {
     let driver = simulated(Simulation::default());
@@ -322,7 +328,8 @@ fn events_and_streams_of_a_context_that_was_reset_say_so() {
     assert_eq!(machine.violations(), Vec::<String>::new());
 }
 
-/// Neither driver knows the other's handles: an event of another driver is refused before one gets to see it.
+/// Neither driver knows the other's handles: an event of another driver is refused before one gets
+/// to see it.
 #[test]
 fn a_wait_does_not_cross_drivers() {
     let [first, second] = [(); 2].map(|()| simulated(Simulation::default()));

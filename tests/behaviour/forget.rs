@@ -1,4 +1,5 @@
-//! `mem::forget` of everything: what it costs is what was forgotten, and nothing else breaks. Claims C4, C5, C6.
+//! `mem::forget` of everything: what it costs is what was forgotten, and nothing else breaks.
+//! Claims C4, C5, C6.
 //!
 //! On the real driver these tests leak on purpose, device memory too.
 
@@ -10,7 +11,8 @@ use scoped_cuda::sim::Simulation;
 use scoped_cuda::{Context, Driver, Extent, In, InOut, Result, Transfer, scope};
 use std::mem::forget;
 
-/// Runs a program that forgets, and says what was left on a simulated machine: device allocations and page-locked host memory.
+/// Runs a program that forgets, and says what was left on a simulated machine: device allocations
+/// and page-locked host memory.
 fn left_by(program: impl for<'ctx> FnOnce(Context<'ctx>) -> Result<()>) -> Option<(usize, usize)> {
     let driver = match real() {
         true => Driver::load().unwrap(),
@@ -64,7 +66,8 @@ fn forgetting_host_memory_leaks_it_until_its_context_ends() {
     assert_eq!(left, (!real()).then_some((0, 0)));
 }
 
-/// B60, B70: what a scope gives out can be forgotten; what was lent comes back when the scope has waited.
+/// B60, B70: what a scope gives out can be forgotten; what was lent comes back when the scope has
+/// waited.
 #[test]
 fn forgetting_what_a_scope_gave_out_loses_neither_the_wait_nor_the_loan() {
     let left = left_by(|ctx| {

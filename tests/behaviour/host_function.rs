@@ -93,7 +93,8 @@ fn captures_are_dropped_once_before_the_scope_returns() {
     });
 }
 
-/// B105: a panic does not reach the driver; the scope that waits reports it, and the stream goes on.
+/// B105: a panic does not reach the driver; the scope that waits reports it, and the stream goes
+/// on.
 #[test]
 fn a_panic_is_the_error_of_the_scope_that_waits() {
     in_context(|ctx| {
@@ -173,7 +174,8 @@ fn the_earliest_error_is_reported_and_the_others_are_kept() {
     });
 }
 
-/// Two scopes on one stream, in two threads: each is told of its own host functions, although either waits for both.
+/// Two scopes on one stream, in two threads: each is told of its own host functions, although
+/// either waits for both.
 #[test]
 fn a_panic_belongs_to_the_scope_that_enqueued_the_function() {
     in_context(|ctx| {
@@ -258,7 +260,8 @@ fn a_host_function_may_not_ask_for_anything() {
     });
 }
 
-/// B152: a failed enqueue drops the function, once and on the spot. (On a simulated machine, which can be made to fail.)
+/// B152: a failed enqueue drops the function, once and on the spot. (On a simulated machine, which
+/// can be made to fail.)
 #[test]
 fn a_failed_enqueue_drops_the_captures() {
     on(simulated(Simulation::default()), |driver| {
@@ -284,7 +287,8 @@ fn a_failed_enqueue_drops_the_captures() {
     });
 }
 
-/// After a fault the driver never calls what is pending. (On a simulated machine; `host_function_fault.rs` has the real driver.)
+/// After a fault the driver never calls what is pending. (On a simulated machine;
+/// `host_function_fault.rs` has the real driver.)
 #[test]
 fn a_fault_drops_the_captures_of_pending_functions() {
     let driver = simulated(Simulation::default());

@@ -138,7 +138,8 @@ fn verbose_log_tells_of_each_kernel() {
     });
 }
 
-/// 0 threads cannot be written. What the driver would do with four thousand million of them nobody has to find out.
+/// 0 threads cannot be written. What the driver would do with four thousand million of them nobody
+/// has to find out.
 #[test]
 fn impossible_options_are_refused_before_the_driver_is_asked() {
     in_context(|ctx| {

@@ -23,7 +23,8 @@ fn kernel_gets_its_arguments() {
         let mut pair = ctx.zeros::<u32>(2)?;
         stream.scope(|s| {
             let (mut floats, mut y, mut pair) = (floats.lend(s), y.lend(s), pair.lend(s));
-            // SAFETY: each kernel stays below the number of elements that it is told, which is what its memory has.
+            // SAFETY: each kernel stays below the number of elements that it is told, which is what
+            // its memory has.
             unsafe {
                 s.launch(
                     &scale,
@@ -264,7 +265,8 @@ fn driver_without_parameter_info_loads_and_launches() {
                 error.to_string(),
                 "the driver (CUDA 12.0) has no `cuFuncGetParamInfo`, which appeared in CUDA 12.4"
             );
-            // Nothing is compared, as documented: the parameter list is then a promise of the launch.
+            // Nothing is compared, as documented: the parameter list is then a promise of the
+            // launch.
             let scale = module.kernel::<(InOut<f32>, u32, f32)>("scale")?;
             let (stream, mut x) = (ctx.new_stream()?, ctx.upload(&[1.0f32])?);
             stream.scope(|s| {
@@ -443,7 +445,8 @@ fn no_elements_is_no_launch() {
     });
 }
 
-/// What has gone with a context that other code has reset, the driver is not asked about: its handles may be anything's by now.
+/// What has gone with a context that other code has reset, the driver is not asked about: its
+/// handles may be anything's by now.
 #[test]
 fn module_and_kernel_of_a_context_that_was_reset_say_so() {
     crate::common::on(simulated(Simulation::default()), |driver| {

@@ -1,4 +1,5 @@
-//! Launches that are more than a grid: dynamic shared memory, cooperative ones, clusters, priorities, overlap. Claim C9.
+//! Launches that are more than a grid: dynamic shared memory, cooperative ones, clusters,
+//! priorities, overlap. Claim C9.
 
 #![allow(unsafe_code)] // launches
 
@@ -251,7 +252,8 @@ fn clusters_that_cannot_be_are_refused() {
 
 #[test]
 fn device_without_clusters_has_clusters_of_one_block() {
-    // Clusters came with compute capability 9.0, which is what the tests have; so this one is about the simulated driver only.
+    // Clusters came with compute capability 9.0, which is what the tests have; so this one is about
+    // the simulated driver only.
     let driver = simulated(Simulation {
         clusters: false,
         ..Simulation::default()
@@ -296,7 +298,8 @@ fn priority_of_a_launch_is_one_of_the_streams() {
     });
 }
 
-/// The second kernel may start while the first one works; it waits itself, and so reads what that has written.
+/// The second kernel may start while the first one works; it waits itself, and so reads what that
+/// has written.
 #[test]
 fn launch_that_overlaps_the_one_ahead_waits_for_it_inside() {
     in_context(|ctx| {
@@ -313,7 +316,8 @@ fn launch_that_overlaps_the_one_ahead_waits_for_it_inside() {
             let (mut x, mut y) = (x.lend(s), y.lend(s));
             // SAFETY: it writes n elements, which x has.
             unsafe { s.launch(&write, shape, (&mut x, 64, 7)) }?;
-            // SAFETY: it copies n elements, which both have, after it has waited for the launch before it.
+            // SAFETY: it copies n elements, which both have, after it has waited for the launch
+            // before it.
             unsafe { s.launch(&copy, shape.overlapping_previous(), (&x, &mut y, 64)) }
         })?;
         assert_eq!(y.to_vec()?, [7; 64]);

@@ -177,7 +177,8 @@ fn refused_input_ends_the_linker() {
     });
 }
 
-/// C6: the driver writes to what a linker owns until it is destroyed, so that a forgotten one takes it along.
+/// C6: the driver writes to what a linker owns until it is destroyed, so that a forgotten one takes
+/// it along.
 #[test]
 fn linker_may_be_forgotten() {
     on_driver(|driver| {
@@ -234,8 +235,8 @@ fn linker_of_a_lost_context_is_left_alone() {
     });
 }
 
-/// Whole ones of each kind have to be relocatable machine code, which only NVIDIA's tools make: they are linked on the simulated
-/// driver, where what the linker made stands for them.
+/// Whole ones of each kind have to be relocatable machine code, which only NVIDIA's tools make:
+/// they are linked on the simulated driver, where what the linker made stands for them.
 #[test]
 fn binary_inputs_are_linked_when_they_are_whole() {
     in_context(|ctx| {
@@ -272,7 +273,8 @@ fn binary_inputs_are_linked_when_they_are_whole() {
     });
 }
 
-/// What nvcc makes of a source file, of each kind, is linked with PTX; and it is refused when it was cut off anywhere.
+/// What nvcc makes of a source file, of each kind, is linked with PTX; and it is refused when it
+/// was cut off anywhere.
 ///
 /// ```text
 /// cd tests/common

@@ -60,7 +60,8 @@ fn the_scope_waits_before_the_host_touches_it() {
     });
 }
 
-/// B138: without concurrent access the host could touch nothing while any kernel runs, so there is no managed memory there.
+/// B138: without concurrent access the host could touch nothing while any kernel runs, so there is
+/// no managed memory there.
 #[test]
 fn a_device_without_concurrent_access_has_no_managed_memory() {
     let driver = simulated(Simulation {

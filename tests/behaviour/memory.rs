@@ -1,4 +1,5 @@
-//! Device memory at rest: sizes, lengths, empty and huge, reading and writing. Claims C4, C6, C7, C9.
+//! Device memory at rest: sizes, lengths, empty and huge, reading and writing. Claims C4, C6, C7,
+//! C9.
 
 use crate::common::in_context;
 use scoped_cuda::Error;
@@ -298,7 +299,8 @@ fn traits_describe_the_memory() {
     });
 }
 
-/// The limit counts what was asked for, over all copies of the token, and what is freed counts no more.
+/// The limit counts what was asked for, over all copies of the token, and what is freed counts no
+/// more.
 #[test]
 fn a_limit_refuses_what_would_be_more() {
     in_context(|ctx| {

@@ -1,4 +1,5 @@
-//! Copies that outlive a scope and own their memory: waited for, awaited, dropped, forgotten. Claims C5, C6, C11.
+//! Copies that outlive a scope and own their memory: waited for, awaited, dropped, forgotten.
+//! Claims C5, C6, C11.
 
 #![allow(unsafe_code)] // launches
 
@@ -298,7 +299,8 @@ fn forgetting_a_copy_leaks_its_memory_and_nothing_else() {
     };
     driver
         .with_device(0, |ctx| {
-            // A second scope on the device: the context, and with it the copy, goes on after the first.
+            // A second scope on the device: the context, and with it the copy, goes on after the
+            // first.
             let pinned = ctx.pinned_from(&numbers(13))?;
             let (counter, _woken) = Counter::new();
             let gate = driver.with_device(0, |inner| {
@@ -467,7 +469,8 @@ fn a_waker_that_panics_is_nobody_elses_business() {
     });
 }
 
-/// The driver calls no host function after a fault: whoever sees it wakes everybody. (On a simulated machine.)
+/// The driver calls no host function after a fault: whoever sees it wakes everybody. (On a
+/// simulated machine.)
 #[test]
 fn a_fault_wakes_every_future() {
     let driver = simulated(Simulation::default());
@@ -505,7 +508,8 @@ fn a_fault_wakes_every_future() {
     assert_eq!(driver.take_teardown_errors(), []);
 }
 
-/// A context that other code resets ends its copies, and whoever sees it wakes everybody. (On a simulated machine.)
+/// A context that other code resets ends its copies, and whoever sees it wakes everybody. (On a
+/// simulated machine.)
 #[test]
 fn a_reset_context_wakes_every_future() {
     let driver = simulated(Simulation::default());
@@ -533,8 +537,8 @@ fn a_reset_context_wakes_every_future() {
     assert_eq!(driver.machine().unwrap().violations(), Vec::<String>::new());
 }
 
-/// A wait that fails and proves nothing does not abort: the memory is owned, so it is kept until something proves the end.
-/// (On a simulated machine.)
+/// A wait that fails and proves nothing does not abort: the memory is owned, so it is kept until
+/// something proves the end. (On a simulated machine.)
 #[test]
 fn a_wait_that_proves_nothing_keeps_the_memory() {
     on(simulated(Simulation::default()), |driver| {

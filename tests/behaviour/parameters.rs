@@ -208,7 +208,8 @@ fn structs_and_small_types_go_by_value() {
     });
 }
 
-/// `[f32; 4]` has the size of a `float4` and not its alignment: the mistake shows in where the parameter begins.
+/// `[f32; 4]` has the size of a `float4` and not its alignment: the mistake shows in where the
+/// parameter begins.
 #[test]
 fn type_of_another_alignment_is_refused() {
     in_context(|ctx| {

@@ -1,4 +1,5 @@
-//! Several contexts at once: of several devices, of one device twice, and kernels of one with memory of another.
+//! Several contexts at once: of several devices, of one device twice, and kernels of one with
+//! memory of another.
 
 #![allow(unsafe_code)] // launches
 
@@ -21,7 +22,8 @@ fn ordinals(driver: Driver) -> Result<[u32; 4]> {
     Ok([0, 1, 2, 3].map(|ordinal| ordinal % count))
 }
 
-/// Each context is of the device named in its place, the last one is current, and the stack is afterwards as it was.
+/// Each context is of the device named in its place, the last one is current, and the stack is
+/// afterwards as it was.
 #[test]
 fn several_devices_in_their_order() {
     on_driver(|driver| {
@@ -61,7 +63,8 @@ fn several_devices_in_their_order() {
     });
 }
 
-/// Whatever the closure does, all contexts go, and one that cannot be had is an error that leaves none behind.
+/// Whatever the closure does, all contexts go, and one that cannot be had is an error that leaves
+/// none behind.
 #[test]
 fn several_devices_end_on_every_way_out() {
     on_driver(|driver| {
@@ -153,7 +156,8 @@ fn one_thread_for_each_device() {
     });
 }
 
-/// Copies at rest, kernels and copies in flight, and a buffer that is freed in its own scope afterwards.
+/// Copies at rest, kernels and copies in flight, and a buffer that is freed in its own scope
+/// afterwards.
 #[test]
 fn memory_of_one_scope_is_used_in_another_of_the_same_context() {
     in_context(|ctx| {
@@ -211,7 +215,8 @@ fn memory_of_one_scope_is_used_in_another_of_the_same_context() {
     });
 }
 
-/// Memory that was made in the other scope at this moment and copied by an owned copy, over a transfer token, goes the same ways.
+/// Memory that was made in the other scope at this moment and copied by an owned copy, over a
+/// transfer token, goes the same ways.
 #[test]
 fn memory_of_another_scope_is_memory_like_any_other() {
     in_two_contexts(|a, b| {
@@ -264,7 +269,8 @@ fn different_contexts_are_not_the_same() {
     });
 }
 
-/// A context that other code has reset is not the same as the one that was retained after it, although the driver's handle is.
+/// A context that other code has reset is not the same as the one that was retained after it,
+/// although the driver's handle is.
 #[test]
 fn context_made_anew_is_not_the_same() {
     let driver = simulated(Simulation::default());
@@ -363,7 +369,8 @@ fn kernel_reaches_memory_of_another_device() {
     });
 }
 
-/// B41: memory of another device goes from stream to stream as memory of one's own does, and comes back to rest inside the scope.
+/// B41: memory of another device goes from stream to stream as memory of one's own does, and comes
+/// back to rest inside the scope.
 #[test]
 fn memory_of_another_device_is_handed_over_in_order() {
     in_two_contexts(|a, b| {
@@ -377,7 +384,8 @@ fn memory_of_another_device_is_handed_over_in_order() {
         let store_pair = module.kernel::<StorePair>("store_pair")?;
         let (one, two) = (b.new_stream()?, b.new_stream()?);
         let (single, pair) = (LaunchConfig::for_elements(1), LaunchConfig::for_elements(2));
-        // Once beforehand: a kernel's first launch may load it, and that may wait for a stream that is held shut.
+        // Once beforehand: a kernel's first launch may load it, and that may wait for a stream that
+        // is held shut.
         one.scope(|s| {
             let mut sum = first_sum.lend(s);
             // SAFETY: `store_pair` writes two elements, and there are two.
@@ -448,7 +456,8 @@ fn memory_is_reached_whatever_is_current() {
     });
 }
 
-/// A staged token reaches nothing, even if a direct one of the same contexts exists; nor does one of the other direction.
+/// A staged token reaches nothing, even if a direct one of the same contexts exists; nor does one
+/// of the other direction.
 #[test]
 fn staged_token_does_not_reach() {
     let driver = simulated(Simulation {
@@ -489,7 +498,8 @@ fn memory_of_a_lost_context_is_not_reached() {
     assert_eq!(outcome, Ok(()));
 }
 
-/// Images, parts of them and volumes, in both directions and whatever the token is; nothing between the rows is touched.
+/// Images, parts of them and volumes, in both directions and whatever the token is; nothing between
+/// the rows is touched.
 #[test]
 fn rows_are_copied_between_devices() {
     fn copies<'a, 'b>(a: Context<'a>, b: Context<'b>) -> Result<()> {
@@ -547,7 +557,8 @@ fn rows_are_copied_between_devices() {
     });
 }
 
-/// B41, B45, for rows: the destination's stream waits for arrival, and the source may be overwritten behind the copy.
+/// B41, B45, for rows: the destination's stream waits for arrival, and the source may be
+/// overwritten behind the copy.
 #[test]
 fn enqueued_rows_are_ordered_on_both_streams() {
     in_two_contexts(|a, b| {

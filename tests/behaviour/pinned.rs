@@ -107,7 +107,8 @@ fn an_element_is_aligned_or_the_memory_refused() {
     });
 }
 
-/// B52, B60: the call returns while the copy waits behind a gate, the scope does not; no handle is needed for that.
+/// B52, B60: the call returns while the copy waits behind a gate, the scope does not; no handle is
+/// needed for that.
 #[test]
 fn a_read_does_not_block_and_the_scope_waits() {
     in_context(|ctx| {
@@ -129,7 +130,8 @@ fn a_read_does_not_block_and_the_scope_waits() {
     });
 }
 
-/// B50: the source of a copy cannot be written before the scope has waited, so the device sees what was there.
+/// B50: the source of a copy cannot be written before the scope has waited, so the device sees what
+/// was there.
 #[test]
 fn a_write_takes_what_was_there() {
     in_context(|ctx| {
@@ -223,7 +225,8 @@ fn kernels_and_fills_work_on_it_directly() {
     });
 }
 
-/// Under unified addressing a copy takes page-locked memory for either side, whatever context is current.
+/// Under unified addressing a copy takes page-locked memory for either side, whatever context is
+/// current.
 #[test]
 fn device_copies_work_on_it_directly() {
     fn use_it<'a, 'b>(

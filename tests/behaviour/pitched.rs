@@ -1,11 +1,13 @@
-//! Device memory in rows, at rest: values, regions, strides of host memory. Claims C2, C3, C6, C7, C9.
+//! Device memory in rows, at rest: values, regions, strides of host memory. Claims C2, C3, C6, C7,
+//! C9.
 
 use crate::common::rows::{CANARY, numbers, part};
 use crate::common::{in_context, in_two_contexts, stack};
 use scoped_cuda::memory::{Axis, HostLayout};
 use scoped_cuda::{Context, Error, Extent, HostRows, HostRowsMut, Result};
 
-/// Odd sizes, a single row, a single column, rows that are exactly one pitch long and one element more.
+/// Odd sizes, a single row, a single column, rows that are exactly one pitch long and one element
+/// more.
 fn extents() -> Vec<Extent> {
     vec![
         Extent::new(1, 1),
@@ -156,7 +158,8 @@ fn huge_extents_are_refused() {
     });
 }
 
-/// Rows of the host that are further apart than the device copies: the element type is large, so that few elements are needed.
+/// Rows of the host that are further apart than the device copies: the element type is large, so
+/// that few elements are needed.
 #[test]
 fn host_rows_too_far_apart_are_refused() {
     in_context(|ctx| {
@@ -279,7 +282,8 @@ fn halves_share_nothing() {
     });
 }
 
-/// What lies between the rows of host memory is neither read into the device's elements nor written.
+/// What lies between the rows of host memory is neither read into the device's elements nor
+/// written.
 #[test]
 fn host_memory_has_strides_of_its_own() {
     in_context(|ctx| {
@@ -369,7 +373,8 @@ fn extents_have_to_agree() {
 fn whatever_is_current() {
     fn both_ways(ctx: Context<'_>) -> Result<()> {
         let before = stack(ctx.driver());
-        // Before the memory: compute-sanitizer takes a stream made after a wait for one that did not wait.
+        // Before the memory: compute-sanitizer takes a stream made after a wait for one that did
+        // not wait.
         let stream = ctx.new_stream()?;
         for extent in [Extent::new(77, 5), Extent::new(77, 5).slices(3)] {
             let host = numbers(extent);
@@ -407,7 +412,8 @@ fn whatever_is_current() {
     });
 }
 
-/// B80: an upload is complete when it returns, whatever stream uses the memory next, and whoever changes the host memory.
+/// B80: an upload is complete when it returns, whatever stream uses the memory next, and whoever
+/// changes the host memory.
 #[test]
 fn upload_is_complete_for_every_stream() {
     in_context(|ctx| {

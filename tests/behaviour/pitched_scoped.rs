@@ -61,7 +61,8 @@ fn operations_in_a_scope() {
     });
 }
 
-/// B65: what is handed over is ordered after the stream it comes from, and freed on the stream it went to.
+/// B65: what is handed over is ordered after the stream it comes from, and freed on the stream it
+/// went to.
 #[test]
 fn rows_are_handed_over() {
     in_context(|ctx| {
@@ -148,8 +149,8 @@ fn halves_on_two_streams() {
     });
 }
 
-/// void add_to_rows(unsigned *rows, size_t pitch, unsigned width, unsigned height, unsigned value): one block for each row; and the same
-/// from one place to another.
+/// void add_to_rows(unsigned *rows, size_t pitch, unsigned width, unsigned height, unsigned value):
+/// one block for each row; and the same from one place to another.
 const PTX: &str = "
 .version 8.0
 .target sm_75
@@ -251,7 +252,8 @@ fn kernels_are_given_rows() {
             let add = module.kernel::<(InOut<Rows<u32>>, u64, u32, u32, u32)>("add_to_rows")?;
             let double = module
                 .kernel::<(In<Rows<u32>>, u64, Out<Rows<u32>>, u64, u32, u32)>("double_rows")?;
-            // Before the memory: compute-sanitizer takes a stream made after a wait for one that did not wait.
+            // Before the memory: compute-sanitizer takes a stream made after a wait for one that
+            // did not wait.
             let stream = ctx.new_stream()?;
             let extent = Extent::new(200, 9);
             let host: Vec<u32> = (0..1800).collect();
@@ -265,7 +267,8 @@ fn kernels_are_given_rows() {
                 let mut doubled = doubled.lend(s);
                 let mut part = image.region_mut(3..150, 2..7, ..)?;
                 let config = LaunchConfig::new([5, 1, 1], [256, 1, 1]);
-                // SAFETY: the kernel stays within 147 elements of 5 rows, which are those of the part.
+                // SAFETY: the kernel stays within 147 elements of 5 rows, which are those of the
+                // part.
                 unsafe { s.launch(&add, config, (&mut part, pitch, 147, 5, 1000)) }?;
                 let mut scratch = s.pitched_zeros::<u32>(Extent::new(3, 4))?;
                 let scratch_pitch = scratch.pitch_bytes() as u64;

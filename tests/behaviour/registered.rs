@@ -6,7 +6,8 @@ use scoped_cuda::sim::Simulation;
 use scoped_cuda::{Context, Error, Result, Stream};
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 
-/// Whether a read into `host` returns while the stream is held shut, which is what page-locking is for.
+/// Whether a read into `host` returns while the stream is held shut, which is what page-locking is
+/// for.
 fn fetch(stream: &Stream<'_>, value: u8, host: &mut [u8]) -> Result<()> {
     let ctx = stream.context();
     let buffer = ctx.filled(host.len(), value)?;

@@ -1,5 +1,5 @@
-//! Other code resets the primary context: memory of the pool comes back all the same, and every call
-//! in the middle of a scope says what has happened. Claims C4, C6.
+//! Other code resets the primary context: memory of the pool comes back all the same, and every
+//! call in the middle of a scope says what has happened. Claims C4, C6.
 
 #![allow(unsafe_code)] // resets the context, launches
 

@@ -77,7 +77,8 @@ fn violated_precondition_is_named_and_nothing_is_launched() {
     });
 }
 
-/// A precondition may be about the configuration; and a launch out of the order of its stream is never safe.
+/// A precondition may be about the configuration; and a launch out of the order of its stream is
+/// never safe.
 #[test]
 fn configuration_is_seen_too() {
     in_context(|ctx| {
@@ -224,8 +225,8 @@ fn threads_share_modules_and_kernels() {
     });
 }
 
-/// A host body that panics is a fault of the simulated device, not of the program; a precondition that panics is the program's, and
-/// its scope waits all the same.
+/// A host body that panics is a fault of the simulated device, not of the program; a precondition
+/// that panics is the program's, and its scope waits all the same.
 #[test]
 fn panic_in_a_precondition_leaves_nothing_behind() {
     in_context(|ctx| {

@@ -11,7 +11,8 @@ use std::time::Duration;
 /// How long a gate stays shut that another thread opens.
 const WATCH: Duration = Duration::from_millis(30);
 
-/// B65, B72: what comes back from a scope is at rest: nothing is pending on it, and it outlives the scope.
+/// B65, B72: what comes back from a scope is at rest: nothing is pending on it, and it outlives the
+/// scope.
 #[test]
 fn finished_memory_leaves_the_scope() {
     in_context(|ctx| {
@@ -27,7 +28,8 @@ fn finished_memory_leaves_the_scope() {
                     b.fill(&mut memory.slice_mut(1..2)?, 5)?;
                     let mut memory = memory.release(b)?;
                     assert!(!is_busy(&second), "it has waited");
-                    // At rest: the context's own stream may use it, and the first stream too, without a hand-over.
+                    // At rest: the context's own stream may use it, and the first stream too,
+                    // without a hand-over.
                     memory.slice_mut(2..3)?.write(&[6])?;
                     assert_eq!(memory.slice(..4)?.to_vec()?, [4, 5, 6, 3]);
                     Ok(memory)
@@ -182,7 +184,8 @@ fn dropping_on_another_thread_frees_in_order() {
     });
 }
 
-/// B80: an upload is an operation of its stream, at the size at which the driver's own synchronous copy was stale every time.
+/// B80: an upload is an operation of its stream, at the size at which the driver's own synchronous
+/// copy was stale every time.
 #[test]
 fn what_is_uploaded_in_a_scope_is_there_for_what_comes_next() {
     in_context(|ctx| {
@@ -208,12 +211,14 @@ fn what_is_uploaded_in_a_scope_is_there_for_what_comes_next() {
     });
 }
 
-/// A raw call on the scope's stream, with the address that the handle tells, runs in its order, and the scope waits for it.
+/// A raw call on the scope's stream, with the address that the handle tells, runs in its order, and
+/// the scope waits for it.
 #[test]
 fn raw_call_on_lent_memory_is_in_order() {
     fn memset(stream: &Stream<'_>, address: CUdeviceptr, value: u32, count: usize) {
         let symbols = stream.context().driver().symbols();
-        // SAFETY: the callers pass `count` elements in the order of this stream, which its scope waits for.
+        // SAFETY: the callers pass `count` elements in the order of this stream, which its scope
+        // waits for.
         let code = unsafe { (symbols.cuMemsetD32Async)(address, value, count, stream.as_raw()) };
         assert_eq!(code, CUresult::SUCCESS);
     }

@@ -11,7 +11,8 @@ use std::time::Duration;
 /// How long a test watches for something that must not happen while a gate is shut.
 const WATCH: Duration = Duration::from_millis(30);
 
-/// Runs `in_scope` in a scope whose stream is gated, and checks that the scope does not return before the gate opens.
+/// Runs `in_scope` in a scope whose stream is gated, and checks that the scope does not return
+/// before the gate opens.
 fn returns_only_after_the_gate(in_scope: impl FnOnce() -> Result<()> + Send) -> Result<()> {
     let mut outcome = Ok(());
     let result = &mut outcome;
@@ -86,7 +87,8 @@ fn scope_waits_on_panic() {
     });
 }
 
-/// B60, B70: forgetting everything that a scope gave out changes nothing: the wait is the scope's own.
+/// B60, B70: forgetting everything that a scope gave out changes nothing: the wait is the scope's
+/// own.
 #[test]
 fn forgetting_handles_does_not_lose_the_wait() {
     in_context(|ctx| {
@@ -306,7 +308,8 @@ fn threads_share_a_stream() {
     });
 }
 
-/// The priority that the driver has for a stream (`cuStreamGetPriority`, which the crate does not call).
+/// The priority that the driver has for a stream (`cuStreamGetPriority`, which the crate does not
+/// call).
 #[allow(unsafe_code)]
 fn priority_of(stream: &Stream<'_>) -> i32 {
     use scoped_cuda::ffi::{CUresult, CUstream};
@@ -325,7 +328,8 @@ fn priority_of(stream: &Stream<'_>) -> i32 {
     priority
 }
 
-/// The driver moves a priority out of range into it and says nothing; this crate says what there is.
+/// The driver moves a priority out of range into it and says nothing; this crate says what there
+/// is.
 #[test]
 fn priorities_are_what_was_asked_for_or_an_error() {
     in_context(|ctx| {

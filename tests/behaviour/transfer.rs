@@ -69,7 +69,8 @@ fn views_and_lengths() {
     });
 }
 
-/// Copies from `a` to `b` and back: staged and direct, at rest and enqueued, pool memory and page-locked memory.
+/// Copies from `a` to `b` and back: staged and direct, at rest and enqueued, pool memory and
+/// page-locked memory.
 fn copy_both_ways<'a, 'b>(driver: Driver, a: Context<'a>, b: Context<'b>) -> Result<()> {
     let before = stack(driver);
     let source = a.upload(&pattern(3))?;
@@ -121,7 +122,8 @@ fn whatever_is_current<'a, 'b>(a: Context<'a>, b: Context<'b>) -> Result<()> {
     })
 }
 
-/// B21, B45 and the crashes of the driver itself: whatever context is current, bytes arrive and the stack stays.
+/// B21, B45 and the crashes of the driver itself: whatever context is current, bytes arrive and the
+/// stack stays.
 #[test]
 fn bytes_arrive_whatever_is_current() {
     in_two_contexts(whatever_is_current);
@@ -152,7 +154,8 @@ fn bytes_arrive_over_any_topology() {
     }
 }
 
-/// B41, B45: the destination's stream waits for arrival; the copy waits for what the destination was given before.
+/// B41, B45: the destination's stream waits for arrival; the copy waits for what the destination
+/// was given before.
 #[test]
 fn enqueued_copy_is_ordered_on_both_streams() {
     in_two_contexts(|a, b| {
@@ -168,7 +171,8 @@ fn enqueued_copy_is_ordered_on_both_streams() {
                         let mut destination = destination.lend(on_b);
                         let mut arrived = arrived.lend(on_b);
                         on_b.fill(&mut destination, 1)?;
-                        // The source's stream is held shut: nothing after this may be seen before the gate opens.
+                        // The source's stream is held shut: nothing after this may be seen before
+                        // the gate opens.
                         let gate = Gate::close(&of_a);
                         on_a.fill(&mut source, 7)?;
                         token.enqueue(on_a, &source, on_b, &mut destination)?;
@@ -226,7 +230,8 @@ fn copy_waits_for_the_destination_to_be_free() {
     });
 }
 
-/// Both sides are dropped while the copy waits for a stream that is shut, and other streams take new memory: not that of the copy.
+/// Both sides are dropped while the copy waits for a stream that is shut, and other streams take
+/// new memory: not that of the copy.
 #[test]
 fn memory_is_freed_behind_an_enqueued_copy() {
     in_two_contexts(|a, b| {
@@ -269,7 +274,8 @@ fn memory_is_freed_behind_an_enqueued_copy() {
     });
 }
 
-/// Two threads enqueue on the same two streams, each in its direction: no copy misses what came before it on either stream.
+/// Two threads enqueue on the same two streams, each in its direction: no copy misses what came
+/// before it on either stream.
 #[test]
 fn two_threads_enqueue_in_opposite_directions() {
     const ROUNDS: u32 = 100;
@@ -384,7 +390,8 @@ fn a_healthy_path_is_verified() {
     });
 }
 
-/// B43, pytorch/pytorch#84803: the peer path is reported as available and delivers zeros, without an error.
+/// B43, pytorch/pytorch#84803: the peer path is reported as available and delivers zeros, without
+/// an error.
 #[test]
 fn a_path_that_delivers_zeros_is_found() {
     let driver = corrupting();
@@ -470,8 +477,9 @@ fn unreliable(from: u32, to: u32) -> Error {
     Error::PeerUnreliable { from, to }
 }
 
-/// Other code resets one of two contexts, and a third party retains it anew, under the same handle. The driver is not asked about what is
-/// gone: not by a copy, nor by a scope that begins, nor by a wait for an event.
+/// Other code resets one of two contexts, and a third party retains it anew, under the same handle.
+/// The driver is not asked about what is gone: not by a copy, nor by a scope that begins, nor by a
+/// wait for an event.
 #[test]
 fn what_begins_when_one_of_the_contexts_is_lost_says_so() {
     for ordinal in [0, 1] {
@@ -532,7 +540,8 @@ fn two_scopes_of_one_device() {
     });
 }
 
-/// Contexts of two drivers have different brands, as any two have; that they are of two drivers only shows at run time.
+/// Contexts of two drivers have different brands, as any two have; that they are of two drivers
+/// only shows at run time.
 #[test]
 fn contexts_of_two_drivers_do_not_meet() {
     let [a, b] = [0, 1].map(|_| simulated(Simulation::default()));

@@ -1,5 +1,5 @@
-//! Wakers are code of the user: what they do when they are cloned or dropped touches neither a copy in
-//! flight nor its memory. Claims C4, C6, C11.
+//! Wakers are code of the user: what they do when they are cloned or dropped touches neither a copy
+//! in flight nor its memory. Claims C4, C6, C11.
 
 #![allow(unsafe_code)] // a waker of its own
 

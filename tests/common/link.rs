@@ -34,8 +34,8 @@ pub(crate) fn link(ctx: Context<'_>, options: &JitOptions) -> Result<LinkedImage
     linker.finish()
 }
 
-/// A fatbin laid out as `fatbinary --compress=false` does it: an entry for each of the images, text (kind 1) or code (kind 2) for a
-/// compute capability.
+/// A fatbin laid out as `fatbinary --compress=false` does it: an entry for each of the images, text
+/// (kind 1) or code (kind 2) for a compute capability.
 pub(crate) fn fatbin(images: &[(u16, (u32, u32), &[u8])]) -> Vec<u8> {
     let mut entries = Vec::new();
     for &(kind, (major, minor), image) in images {

@@ -1,7 +1,9 @@
-//! What every behaviour test starts from: the driver that is under test, its kernels, and a gate that holds a stream shut.
+//! What every behaviour test starts from: the driver that is under test, its kernels, and a gate
+//! that holds a stream shut.
 //!
-//! `SCOPED_CUDA_TEST_DRIVER=sim` (the default) runs a test on a simulated machine of its own, `=cuda` on the real driver; there a
-//! missing GPU is a failure. On a machine with one GPU the second device of a test is that GPU again, in a scope of its own.
+//! `SCOPED_CUDA_TEST_DRIVER=sim` (the default) runs a test on a simulated machine of its own,
+//! `=cuda` on the real driver; there a missing GPU is a failure. On a machine with one GPU the
+//! second device of a test is that GPU again, in a scope of its own.
 
 #![allow(dead_code)] // each test binary uses a part
 #![allow(unsafe_code)] // asks the driver behind the crate's back, as other libraries in a process do
@@ -21,14 +23,16 @@ use std::time::{Duration, UNIX_EPOCH};
 /// The kernels of the tests, as PTX; [`register`] has the same as host functions.
 pub(crate) const PTX: scoped_cuda::Ptx<'static> = scoped_cuda::include_ptx!("kernels.ptx");
 
-/// PTX that the driver compiles, as it has never seen it: what it finds in its cache on disk it does not compile, and says nothing about.
+/// PTX that the driver compiles, as it has never seen it: what it finds in its cache on disk it
+/// does not compile, and says nothing about.
 pub(crate) fn never_seen(ptx: &str) -> String {
     let now = UNIX_EPOCH.elapsed().unwrap().as_nanos();
     let process = std::process::id();
     format!("{ptx}\n.visible .entry never_seen_{process}_{now}() {{ ret; }}\n")
 }
 
-/// Runs a test on the driver under test, on a thread whose context stack is empty and has to be so again afterwards.
+/// Runs a test on the driver under test, on a thread whose context stack is empty and has to be so
+/// again afterwards.
 pub(crate) fn on_driver(test: impl FnOnce(Driver) -> Result<()>) {
     let driver = match real() {
         true => Driver::load().expect("SCOPED_CUDA_TEST_DRIVER=cuda needs a driver"),
@@ -39,8 +43,9 @@ pub(crate) fn on_driver(test: impl FnOnce(Driver) -> Result<()>) {
 
 /// Runs a test on `driver`: see [`on_driver`].
 ///
-/// On the real driver tests take turns: a test that holds a stream shut may wait for a driver call, which waits for another test's
-/// `cuMemFreeHost`, which waits for all work of the device. And the log of teardown errors is one for all.
+/// On the real driver tests take turns: a test that holds a stream shut may wait for a driver call,
+/// which waits for another test's `cuMemFreeHost`, which waits for all work of the device. And the
+/// log of teardown errors is one for all.
 pub(crate) fn on(driver: Driver, test: impl FnOnce(Driver) -> Result<()>) {
     static TURN: Mutex<()> = Mutex::new(());
     let _turn =
@@ -226,7 +231,8 @@ pub(crate) fn created_context(driver: Driver, ordinal: u32) -> (CUcontext, impl 
 
 /// Holds a stream shut: what is enqueued after [`Gate::close`] runs after [`open`](Self::open).
 ///
-/// The real driver runs the host functions of all streams of a context one at a time: close one gate at a time.
+/// The real driver runs the host functions of all streams of a context one at a time: close one
+/// gate at a time.
 pub(crate) struct Gate {
     is_open: Arc<(Mutex<bool>, Condvar)>,
 }
@@ -304,7 +310,7 @@ pub(crate) fn alone(name: &str, test: impl FnOnce()) {
 
 /// PTX of a test: written with the test, or by a compiler and then spoiled by it.
 pub(crate) fn ptx(text: &str) -> scoped_cuda::Ptx<'_> {
-    // SAFETY: not always so: some tests are about text that no compiler writes. What is known to crash
-    // the driver's compiler is refused, and what may is loaded in a process of its own.
+    // SAFETY: not always so: some tests are about text that no compiler writes. What is known to
+    // crash the driver's compiler is refused, and what may is loaded in a process of its own.
     unsafe { scoped_cuda::Ptx::from_compiler(text) }
 }

@@ -8,8 +8,8 @@ use scoped_cuda::ffi::{CUcontext, CUresult};
 use scoped_cuda::sim::Simulation;
 use scoped_cuda::{Driver, Error, InOut, LaunchConfig};
 
-/// B140, B143: the fault is reported once, with its call, by the scope that waits; then every call is `Poisoned` with that fault,
-/// destructors are silent and nothing panics.
+/// B140, B143: the fault is reported once, with its call, by the scope that waits; then every call
+/// is `Poisoned` with that fault, destructors are silent and nothing panics.
 #[test]
 fn fault_is_reported_once_and_kept() {
     alone("fault::fault_is_reported_once_and_kept", || {
@@ -26,8 +26,9 @@ fn fault_is_reported_once_and_kept() {
             let error = stream
                 .scope(|s| {
                     let mut lent = buffer.lend(s);
-                    // SAFETY: not safe at all: it stores to an address that nobody has, which is what this test is about. The device
-                    // refuses, and no memory of this process is touched.
+                    // SAFETY: not safe at all: it stores to an address that nobody has, which is
+                    // what this test is about. The device refuses, and no memory of this process is
+                    // touched.
                     unsafe { s.launch(&fault, LaunchConfig::for_elements(1), (&mut lent,)) }
                 })
                 .unwrap_err();

@@ -1,5 +1,6 @@
-//! A fault on one device while another one works. After it every wait in the process returns at once with the fault, on the other device
-//! too, whose work goes on. Each case is a process of its own, because it ends the use of CUDA there. Claims C5, C10.
+//! A fault on one device while another one works. After it every wait in the process returns at
+//! once with the fault, on the other device too, whose work goes on. Each case is a process of its
+//! own, because it ends the use of CUDA there. Claims C5, C10.
 
 #![allow(unsafe_code)] // launches
 
@@ -61,8 +62,9 @@ fn other_device_is_busy() -> Result<()> {
                     unsafe { on_b.launch(&spin, ONE, (2_000_000_000,)) }?;
                     on_b.read(&source, &mut host)?;
                     let mut target = target.lend(on_a);
-                    // SAFETY: not safe at all: it stores to an address that nobody has, which is what this test is about. The device
-                    // refuses, and no memory of this process is touched.
+                    // SAFETY: not safe at all: it stores to an address that nobody has, which is
+                    // what this test is about. The device refuses, and no memory of this process is
+                    // touched.
                     unsafe { on_a.launch(&fault, ONE, (&mut target,)) }
                 })
             })
@@ -100,7 +102,8 @@ fn has_two_devices() -> bool {
     has
 }
 
-/// Memory that the other device may still write cannot be given back: there is nothing left but to end the process.
+/// Memory that the other device may still write cannot be given back: there is nothing left but to
+/// end the process.
 #[test]
 fn memory_of_a_device_that_may_go_on_is_not_given_back() {
     if !has_two_devices() {

@@ -1,4 +1,5 @@
-//! A fault with host functions pending: one test, alone in its binary, because it ends the use of CUDA in the process. Claims C10, C11.
+//! A fault with host functions pending: one test, alone in its binary, because it ends the use of
+//! CUDA in the process. Claims C10, C11.
 
 #![allow(unsafe_code)] // launches
 
@@ -35,8 +36,9 @@ fn captures_are_dropped_once_when_a_fault_comes_first() {
                 let error = stream
                     .scope(|s| {
                         let mut lent = buffer.lend(s);
-                        // SAFETY: not safe at all: it stores to an address that nobody has, which is what this test is about. The device
-                        // refuses, and no memory of this process is touched.
+                        // SAFETY: not safe at all: it stores to an address that nobody has, which
+                        // is what this test is about. The device refuses, and no memory of this
+                        // process is touched.
                         unsafe { s.launch(&fault, LaunchConfig::for_elements(1), (&mut lent,)) }?;
                         for _ in 0..3 {
                             let (calls, value) = (Arc::clone(&calls), Counted(Arc::clone(&drops)));

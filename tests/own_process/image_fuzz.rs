@@ -1,7 +1,9 @@
-//! Whatever text is loaded or linked, it is refused or it loads: nobody panics, nobody crashes, nothing stays behind. Claims C4, C12.
+//! Whatever text is loaded or linked, it is refused or it loads: nobody panics, nobody crashes,
+//! nothing stays behind. Claims C4, C12.
 //!
-//! Broken PTX comes from a generator with fixed seeds, so that a failure can be had again. On the real driver a crash would end the test,
-//! so there processes of their own load it, and say what they load before they do.
+//! Broken PTX comes from a generator with fixed seeds, so that a failure can be had again. On the
+//! real driver a crash would end the test, so there processes of their own load it, and say what
+//! they load before they do.
 
 #![allow(unsafe_code)] // raw loads
 

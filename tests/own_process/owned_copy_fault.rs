@@ -1,4 +1,5 @@
-//! A fault while a future is pending: one test, alone in its binary, because it ends the use of CUDA in the process. Claims C10, C11.
+//! A fault while a future is pending: one test, alone in its binary, because it ends the use of
+//! CUDA in the process. Claims C10, C11.
 
 #![allow(unsafe_code)] // launches
 
@@ -19,7 +20,8 @@ impl Wake for Told {
     }
 }
 
-/// The driver never calls the host function that would have woken the future; the scope that sees the fault does it.
+/// The driver never calls the host function that would have woken the future; the scope that sees
+/// the fault does it.
 #[test]
 fn a_fault_wakes_a_future_that_the_driver_forgets() {
     alone(
@@ -51,8 +53,9 @@ fn a_fault_wakes_a_future_that_the_driver_forgets() {
                 stream
                     .scope(|s| {
                         let mut lent = buffer.lend(s);
-                        // SAFETY: not safe at all: it stores to an address that nobody has, which is what this test is about. The device
-                        // refuses, and no memory of this process is touched.
+                        // SAFETY: not safe at all: it stores to an address that nobody has, which
+                        // is what this test is about. The device refuses, and no memory of this
+                        // process is touched.
                         unsafe { s.launch(&fault, LaunchConfig::for_elements(1), (&mut lent,)) }
                     })
                     .unwrap_err();

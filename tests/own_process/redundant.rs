@@ -1,5 +1,5 @@
-//! Two devices do the same work, and one of them has a fault: what is lent decides what a wait has to
-//! prove, and what happens where it cannot. Claims C5, C10.
+//! Two devices do the same work, and one of them has a fault: what is lent decides what a wait has
+//! to prove, and what happens where it cannot. Claims C5, C10.
 
 #![allow(unsafe_code)] // launches
 
@@ -47,16 +47,16 @@ fn fault_beside<'a, 'b>(
     scope(|scope| {
         scope.on(&stream, |s| {
             let mut target = target.lend(s);
-            // SAFETY: not safe at all: it stores to an address that nobody has, which is what this test
-            // is about. The device refuses, and no memory of this process is touched.
+            // SAFETY: not safe at all: it stores to an address that nobody has, which is what this
+            // test is about. The device refuses, and no memory of this process is touched.
             unsafe { s.launch(&fault, ONE, (&mut target,)) }
         })?;
         work(b)
     })
 }
 
-/// Memory of the device alone is lent: the wait of the healthy device returns, with the fault, and the
-/// process goes on.
+/// Memory of the device alone is lent: the wait of the healthy device returns, with the fault, and
+/// the process goes on.
 #[test]
 fn work_on_memory_of_the_device_alone_ends_no_process() {
     if !has_two_devices() {

@@ -8,8 +8,8 @@ use scoped_cuda::ffi::CUresult;
 use scoped_cuda::sim::Simulation;
 use scoped_cuda::{Driver, Error, InOut, LaunchConfig};
 
-/// The driver under test a second time, behind entry points that a program may put before it. Neither
-/// value is a simulated driver for the crate, as it is with a real one.
+/// The driver under test a second time, behind entry points that a program may put before it.
+/// Neither value is a simulated driver for the crate, as it is with a real one.
 fn twice() -> [Driver; 2] {
     let driver = match real() {
         true => Driver::load().unwrap(),
@@ -33,8 +33,8 @@ fn a_fault_that_one_driver_saw_is_a_fault_for_the_other() {
                     let (stream, mut buffer) = (ctx.new_stream()?, ctx.zeros::<u32>(4)?);
                     stream.scope(|s| {
                         let mut lent = buffer.lend(s);
-                        // SAFETY: not safe at all: it stores to an address that nobody has, which is what
-                        // this test is about. The device refuses, and no memory is touched.
+                        // SAFETY: not safe at all: it stores to an address that nobody has, which
+                        // is what this test is about. The device refuses, and no memory is touched.
                         unsafe { s.launch(&fault, LaunchConfig::for_elements(1), (&mut lent,)) }
                     })
                 })

@@ -77,7 +77,8 @@ fn special_launches(ctx: Context<'_>) -> Result<()> {
             shape.priority(urgent).overlapping_previous(),
         ];
         for config in configs {
-            // SAFETY: it writes as many elements as it is told; what comes ahead of it writes the same.
+            // SAFETY: it writes as many elements as it is told; what comes ahead of it writes the
+            // same.
             unsafe { s.launch(&fill, config, (&mut x, 5.0)) }?;
         }
         // SAFETY: it writes two elements, and the last word of its shared memory.
@@ -106,7 +107,8 @@ fn attributes_and_occupancy(ctx: Context<'_>) -> Result<()> {
     Ok(())
 }
 
-/// B152: whether it was called, refused or given up, a host function is dropped, before its scope returns.
+/// B152: whether it was called, refused or given up, a host function is dropped, before its scope
+/// returns.
 fn host_functions(ctx: Context<'_>) -> Result<()> {
     let stream = ctx.new_stream()?;
     let mut buffer = ctx.zeros::<u32>(4)?;

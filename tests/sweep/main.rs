@@ -1,6 +1,6 @@
-//! Every driver call of representative programs fails in turn, on the simulated driver: nothing panics, nothing is left behind but
-//! what the failed call itself makes unavoidable, the error names the call, and the thread's context stack is as before.
-//! Claims C3, C4, C5, C6, C10.
+//! Every driver call of representative programs fails in turn, on the simulated driver: nothing
+//! panics, nothing is left behind but what the failed call itself makes unavoidable, the error
+//! names the call, and the thread's context stack is as before. Claims C3, C4, C5, C6, C10.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -75,7 +75,8 @@ fn any_call_may_fail() {
             let was_told = result.is_err();
             named.extend(result.err());
             let is_named = named.iter().any(|error| names(error, failed));
-            // The question whether a context is still alive is asked on the side; without an answer the operation itself decides.
+            // The question whether a context is still alive is asked on the side; without an answer
+            // the operation itself decides.
             assert!(is_named || failed == "cuCtxGetId", "{what}: {named:?}");
             assert_eq!(machine.violations(), Vec::<String>::new(), "{what}");
             assert_left_behind(&what, machine.live(), failed, was_told);
@@ -83,7 +84,8 @@ fn any_call_may_fail() {
     }
 }
 
-/// After a fault nothing is asked of the driver but what puts the thread and the retain count right.
+/// After a fault nothing is asked of the driver but what puts the thread and the retain count
+/// right.
 #[test]
 fn any_call_may_be_the_one_that_reports_a_fault() {
     for (name, program) in AREAS.into_iter().flatten() {
@@ -95,8 +97,8 @@ fn any_call_may_be_the_one_that_reports_a_fault() {
     }
 }
 
-/// Programs with work in flight on several devices may abort when one of them has a fault, since the work of the others goes on: they are run
-/// by children, and all that may end a child is that.
+/// Programs with work in flight on several devices may abort when one of them has a fault, since
+/// the work of the others goes on: they are run by children, and all that may end a child is that.
 #[test]
 fn a_fault_ends_a_program_that_works_on_several_devices_or_is_reported() {
     let mut aborts = 0;
@@ -198,7 +200,8 @@ fn report_a_fault(name: &str, program: Program, call: u64) {
     );
 }
 
-/// A driver that refuses memory is asked how much it has; what that question comes to does not hide the refusal.
+/// A driver that refuses memory is asked how much it has; what that question comes to does not hide
+/// the refusal.
 #[test]
 fn a_refusal_is_told_whatever_the_question_after_it_comes_to() {
     for (call, failed) in [(2, "cuCtxGetCurrent"), (3, "cuMemGetInfo")] {

@@ -1,4 +1,5 @@
-//! Several devices: memory of one in kernels of another, two scopes of one context, rows between contexts.
+//! Several devices: memory of one in kernels of another, two scopes of one context, rows between
+//! contexts.
 
 #![allow(unsafe_code)] // launches
 
@@ -8,7 +9,8 @@ use scoped_cuda::{Driver, Extent, In, InOut, LaunchConfig, Result, Transfer, sco
 
 pub(crate) const PROGRAMS: &[(&str, Program)] = &[("several contexts", several_contexts)];
 
-/// Contexts of several devices, memory of one in kernels of the other, and two scopes of one context.
+/// Contexts of several devices, memory of one in kernels of the other, and two scopes of one
+/// context.
 fn several_contexts(driver: Driver) -> Result<()> {
     driver.with_three_devices([0, 1, 0], |a, b, again| {
         let transfer = Transfer::direct(a, b)?;

@@ -33,7 +33,8 @@ fn owned_copies(ctx: Context<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Lets no work run until the sender is dropped; for a while only, because a copy that fails to begin waits for its stream.
+/// Lets no work run until the sender is dropped; for a while only, because a copy that fails to
+/// begin waits for its stream.
 fn pause(ctx: Context<'_>) -> Option<mpsc::Sender<()>> {
     let paused = ctx.driver().machine()?.pause();
     let (sender, receiver) = mpsc::channel();
@@ -44,8 +45,8 @@ fn pause(ctx: Context<'_>) -> Option<mpsc::Sender<()>> {
     Some(sender)
 }
 
-/// Whatever fails, the future is woken or says so when it is polled: nothing hangs. Nothing runs between the polls but what is meant
-/// to, so that the calls are the same each time.
+/// Whatever fails, the future is woken or says so when it is polled: nothing hangs. Nothing runs
+/// between the polls but what is meant to, so that the calls are the same each time.
 fn awaited_copies(ctx: Context<'_>) -> Result<()> {
     struct Told(mpsc::Sender<()>);
     impl Wake for Told {

@@ -1,4 +1,5 @@
-//! What the simulated devices say about themselves: an H200's answers, where a program looks at them.
+//! What the simulated devices say about themselves: an H200's answers, where a program looks at
+//! them.
 
 use scoped_cuda_sys::{
     CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED,
@@ -40,8 +41,8 @@ pub(super) fn pci_bus(device: usize) -> i32 {
     device as i32 + 1
 }
 
-/// An attribute of the link between two devices, of which the first can access the second or not; `None` for one that the driver
-/// does not know.
+/// An attribute of the link between two devices, of which the first can access the second or not;
+/// `None` for one that the driver does not know.
 pub(super) fn peer(attribute: CUdevice_P2PAttribute, has_access: bool) -> Option<i32> {
     match attribute {
         CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK => Some(i32::from(!has_access)),

@@ -1,9 +1,9 @@
 //! Stream captures, as far as they disturb calls that have nothing to do with them.
 //!
-//! A capture records nothing here: work for a stream that is captured is refused, and a violation says
-//! so. What is simulated is what a capture of other code in the process does to everybody else: calls
-//! that it cannot hold are refused with `STREAM_CAPTURE_UNSUPPORTED` and break it, unless their thread
-//! has exchanged its mode for the relaxed one (measured on an H200, CUDA 13.0).
+//! A capture records nothing here: work for a stream that is captured is refused, and a violation
+//! says so. What is simulated is what a capture of other code in the process does to everybody
+//! else: calls that it cannot hold are refused with `STREAM_CAPTURE_UNSUPPORTED` and break it,
+//! unless their thread has exchanged its mode for the relaxed one (measured on an H200, CUDA 13.0).
 
 use super::machine::{Outcome, State};
 use super::registry::Handle;

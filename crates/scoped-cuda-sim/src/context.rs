@@ -136,8 +136,8 @@ impl State {
         self.devices.iter().any(|device| device.primary == handle)
     }
 
-    /// Marks the end of all that was made from a context. Streams and events keep their handles, for the answers that
-    /// the driver gives to stale ones. Pool memory has no context and stays.
+    /// Marks the end of all that was made from a context. Streams and events keep their handles,
+    /// for the answers that the driver gives to stale ones. Pool memory has no context and stays.
     fn end(&mut self, context: ContextRef) {
         let Some(found) = self.contexts.get_mut(&context.handle) else {
             return;
@@ -157,7 +157,8 @@ impl State {
             .filter(|memory| memory.owner == Some(context));
         for memory in own.map(Arc::clone).collect::<Vec<_>>() {
             if memory.host().is_some() {
-                // The program may hold references to it: to a real one, that is what another library's reset does.
+                // The program may hold references to it: to a real one, that is what another
+                // library's reset does.
                 std::mem::forget(Arc::clone(&memory));
             }
             self.mark_freed(&memory);
@@ -200,7 +201,8 @@ impl State {
         }
     }
 
-    /// Whether kernels of `context` may touch memory that belongs to `owner` or, as pool memory, admits `devices`.
+    /// Whether kernels of `context` may touch memory that belongs to `owner` or, as pool memory,
+    /// admits `devices`.
     pub(super) fn may_touch(
         &self,
         context: ContextRef,

@@ -32,12 +32,14 @@ pub(super) struct HostBytes {
     layout: Layout,
 }
 
-// SAFETY: owned bytes; what orders the accesses of program and streams is the same as on a real machine.
+// SAFETY: owned bytes; what orders the accesses of program and streams is the same as on a real
+// machine.
 unsafe impl Send for HostBytes {}
 // SAFETY: as for Send.
 unsafe impl Sync for HostBytes {}
 
-/// The program's own memory, page-locked for a while (`cuMemHostRegister`). Where pages begin and end is not simulated.
+/// The program's own memory, page-locked for a while (`cuMemHostRegister`). Where pages begin and
+/// end is not simulated.
 pub(super) struct Registered {
     address: u64,
     bytes: usize,
@@ -83,7 +85,8 @@ impl HostBytes {
     pub(super) fn read<R>(&self, range: Range<usize>, f: impl FnOnce(&[u8]) -> R) -> R {
         // SAFETY: the range lies within the bytes (the callers check it).
         let first = unsafe { self.first.add(range.start) };
-        // SAFETY: initialised in `new`; whoever gave the work promised that nobody writes the memory meanwhile.
+        // SAFETY: initialised in `new`; whoever gave the work promised that nobody writes the
+        // memory meanwhile.
         f(unsafe { slice::from_raw_parts(first.as_ptr(), range.len()) })
     }
 
@@ -91,7 +94,8 @@ impl HostBytes {
     pub(super) fn write<R>(&self, range: Range<usize>, f: impl FnOnce(&mut [u8]) -> R) -> R {
         // SAFETY: the range lies within the bytes (the callers check it).
         let first = unsafe { self.first.add(range.start) };
-        // SAFETY: as in `read`; whoever gave the work promised that nobody else touches the memory meanwhile.
+        // SAFETY: as in `read`; whoever gave the work promised that nobody else touches the memory
+        // meanwhile.
         f(unsafe { slice::from_raw_parts_mut(first.as_ptr(), range.len()) })
     }
 }

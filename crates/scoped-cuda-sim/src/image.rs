@@ -1,7 +1,7 @@
 //! Images: PTX text, and the two kinds of binaries around it.
 //!
-//! What the simulated linker makes is an ELF file with a section of PTX texts. Machine code is not simulated: an ELF file from elsewhere is
-//! code for other devices.
+//! What the simulated linker makes is an ELF file with a section of PTX texts. Machine code is not
+//! simulated: an ELF file from elsewhere is code for other devices.
 
 use super::jit::Options;
 use super::ptx::{self, DEVICE_TARGET, Entry, Ptx, Refusal};
@@ -54,7 +54,8 @@ pub(super) fn load(image: &[u8], newest: (u32, u32), options: &Options) -> Resul
     match content(image) {
         Content::Ptx(text) => {
             let ptx = compile(text, newest, options)?;
-            // Only for this device: the driver looks at what it has compiled, and does not like the rest.
+            // Only for this device: the driver looks at what it has compiled, and does not like the
+            // rest.
             match options.target {
                 Some(target) if target > DEVICE_TARGET => {
                     return Err(Refused::without_log(CUresult::INVALID_SOURCE));
@@ -200,7 +201,8 @@ fn content(image: &[u8]) -> Content<'_> {
 /// What the driver takes out of a fatbin: code for the device, else text that it compiles.
 fn in_fatbin(mut entries: &[u8]) -> Content<'_> {
     let mut found = Content::MachineCode;
-    // Kind, version, bytes of the header, bytes of the content. What is compressed does not begin like text.
+    // Kind, version, bytes of the header, bytes of the content. What is compressed does not begin
+    // like text.
     while let (Some(kind), Some(header), Some(bytes)) = (
         number::<2>(entries, 0),
         number::<4>(entries, 4),
@@ -302,7 +304,8 @@ fn texts(image: &[u8]) -> Option<(u32, Vec<&[u8]>)> {
     Some((target, texts.filter(|text| !text.is_empty()).collect()))
 }
 
-/// How many bytes a binary has, by its header. An ELF file of somebody else's is not looked at any further.
+/// How many bytes a binary has, by its header. An ELF file of somebody else's is not looked at any
+/// further.
 pub(super) fn bytes(header: &[u8]) -> usize {
     if header.starts_with(FATBIN) {
         let header_bytes = number::<2>(header, 6).unwrap_or(0);

@@ -62,8 +62,9 @@ pub(super) struct Launch {
 
 /// What a kernel's body sees of its launch.
 ///
-/// Parameters are numbered as in the PTX entry. Whatever a real kernel must not do (a wrong address, memory of a device
-/// without peer access) ends the body there and gives the machine a fault.
+/// Parameters are numbered as in the PTX entry. Whatever a real kernel must not do (a wrong
+/// address, memory of a device without peer access) ends the body there and gives the machine a
+/// fault.
 ///
 /// ```
 /// # use scoped_cuda::sim::KernelCall;
@@ -186,7 +187,8 @@ impl Launch {
             machine,
             launch: self,
         };
-        // A body sees copies only, so that nothing half-done of the simulation's can be left behind.
+        // A body sees copies only, so that nothing half-done of the simulation's can be left
+        // behind.
         let result = callback(|| catch_unwind(AssertUnwindSafe(|| (self.body)(&mut call))));
         result.map_err(|panic| format!("kernel `{}` {}", self.entry.name, said(&*panic)))
     }
@@ -267,8 +269,8 @@ impl KernelCall<'_> {
         bytemuck::pod_read_unaligned(bytes)
     }
 
-    /// A copy of device memory, from where pointer parameter `index` points to the end of the allocation. Empty for
-    /// null.
+    /// A copy of device memory, from where pointer parameter `index` points to the end of the
+    /// allocation. Empty for null.
     #[must_use]
     pub fn load<T: Pod>(&self, index: usize) -> Vec<T> {
         let Some(place) = self.place::<T>(index) else {
@@ -306,8 +308,8 @@ impl KernelCall<'_> {
         }
     }
 
-    /// Changes device memory, from where pointer parameter `index` points to the end of the allocation. For null, `f`
-    /// gets an empty slice.
+    /// Changes device memory, from where pointer parameter `index` points to the end of the
+    /// allocation. For null, `f` gets an empty slice.
     pub fn update<T: Pod>(&mut self, index: usize, f: impl FnOnce(&mut [T])) {
         let Some(place) = self.place::<T>(index) else {
             return f(&mut []);
@@ -317,7 +319,8 @@ impl KernelCall<'_> {
         self.store_to(&place, &values);
     }
 
-    /// A copy of `n` elements of device memory at an address that is part of a parameter: of a struct that was passed by value, say.
+    /// A copy of `n` elements of device memory at an address that is part of a parameter: of a
+    /// struct that was passed by value.
     #[must_use]
     pub fn load_at<T: Pod>(&self, address: u64, n: usize) -> Vec<T> {
         // Of nothing, the address may be that after the last byte.
@@ -330,8 +333,8 @@ impl KernelCall<'_> {
         }
     }
 
-    /// A copy of the variable `name` of the kernel's module. That there is none, or that its bytes are no whole number of `T`s, is a
-    /// fault.
+    /// A copy of the variable `name` of the kernel's module. That there is none, or that its bytes
+    /// are no whole number of `T`s, is a fault.
     ///
     /// ```
     /// # use scoped_cuda::sim::KernelCall;
@@ -348,7 +351,8 @@ impl KernelCall<'_> {
         self.load_from(&place, place.remaining() / size_of::<T>())
     }
 
-    /// Changes the variable `name` of the kernel's module. As [`update`](Self::update), it is no atomic operation among several kernels.
+    /// Changes the variable `name` of the kernel's module. As [`update`](Self::update), it is no
+    /// atomic operation among several kernels.
     pub fn update_global<T: Pod>(&mut self, name: &str, f: impl FnOnce(&mut [T])) {
         let place = self.variable::<T>(name);
         let mut values = self.load_from(&place, place.remaining() / size_of::<T>());

@@ -1,27 +1,32 @@
 //! A simulated CUDA driver: machines without a GPU that answer driver calls as a real one does.
 //!
-//! It is for tests and examples, this crate's and yours. [`Simulation`] says what the machine is like, and the
-//! [`Machine`] behind the driver registers kernels, provokes faults and tells what is still alive.
+//! It is for tests and examples, this crate's and yours. [`Simulation`] says what the machine is
+//! like, and the [`Machine`] behind the driver registers kernels, provokes faults and tells what is
+//! still alive.
 //!
-//! - **State is real.** Context stacks per thread, retain counts, peer access, memory with owners and pools, bounds.
-//! - **Work is asynchronous.** A stream is a queue with a thread behind it; what is enqueued rests for
-//!   [`latency`](Simulation::latency) unless somebody waits for it, and reads host memory only when it runs. A missing
-//!   wait shows as wrong data, every time. Host functions of one context run one at a time.
-//! - **Answers are measured ones.** Where the real driver silently creates an object on the wrong device, so does this
-//!   one. Where the real one crashes or is undefined, this one returns an error and keeps a sentence in
-//!   [`violations`](Machine::violations).
-//! - **A fault ends every call**, and stops the device that had it. Other devices go on with what they
-//!   were given, unseen, as those of a real machine do. (A fault that [`Machine::fail_call`] provokes
-//!   is of no device: it stops all.)
-//! - **Kernels are host functions**, registered under the name of a PTX entry with [`Machine::kernel`]. Of the PTX only
-//!   entry names, parameter lists and variables are read. The linker puts texts together, and what it makes is an ELF file with the texts in
-//!   it: machine code is not simulated, so that a real cubin is answered as one for other devices.
+//! - **State is real.** Context stacks per thread, retain counts, peer access, memory with owners
+//!   and pools, bounds.
+//! - **Work is asynchronous.** A stream is a queue with a thread behind it; what is enqueued rests
+//!   for [`latency`](Simulation::latency) unless somebody waits for it, and reads host memory only
+//!   when it runs. A missing wait shows as wrong data, every time. Host functions of one context
+//!   run one at a time.
+//! - **Answers are measured ones.** Where the real driver silently creates an object on the wrong
+//!   device, so does this one. Where the real one crashes or is undefined, this one returns an
+//!   error and keeps a sentence in [`violations`](Machine::violations).
+//! - **A fault ends every call**, and stops the device that had it. Other devices go on with what
+//!   they were given, unseen, as those of a real machine do. (A fault that [`Machine::fail_call`]
+//!   provokes is of no device: it stops all.)
+//! - **Kernels are host functions**, registered under the name of a PTX entry with
+//!   [`Machine::kernel`]. Of the PTX only entry names, parameter lists and variables are read. The
+//!   linker puts texts together, and what it makes is an ELF file with the texts in it: machine
+//!   code is not simulated, so that a real cubin is answered as one for other devices.
 //!
-//! Each machine has a range of device ordinals of its own, so that tests which run side by side in one process do not
-//! meet. As on real hardware, a thread has one context stack, whatever machines its contexts belong to.
+//! Each machine has a range of device ordinals of its own, so that tests which run side by side in
+//! one process do not meet. As on real hardware, a thread has one context stack, whatever machines
+//! its contexts belong to.
 //!
-//! What it does not do: run PTX, take the time a device would take, find races between kernels, textures, graphs, IPC. It never takes the
-//! place of a real driver by itself.
+//! What it does not do: run PTX, take the time a device would take, find races between kernels,
+//! textures, graphs, IPC. It never takes the place of a real driver by itself.
 
 mod abi;
 mod attributes;
@@ -65,9 +70,10 @@ pub struct Simulation {
     pub concurrent_managed_access: bool,
     /// Whether blocks can run in clusters, as from compute capability 9.0 on.
     pub clusters: bool,
-    /// Pairs of devices, the one that sends first, between which direct copies deliver zeros, without an error, as on platforms whose peer
-    /// path is reported as available and is broken. Direct is a copy while the memory pool of one of its sides admits the other side's
-    /// device (`cuMemPoolSetAccess`); staged ones deliver what was sent.
+    /// Pairs of devices, the one that sends first, between which direct copies deliver zeros,
+    /// without an error, as on platforms whose peer path is reported as available and is broken.
+    /// Direct is a copy while the memory pool of one of its sides admits the other side's device
+    /// (`cuMemPoolSetAccess`); staged ones deliver what was sent.
     pub corrupts_peer_copies: Peers,
     /// How long enqueued work rests before it runs when nobody waits for it.
     pub latency: Duration,
@@ -97,7 +103,8 @@ pub enum Peers {
     All,
     /// None.
     None,
-    /// These pairs of ordinals, in this direction and not the other way round: the first accesses the memory of the second, say.
+    /// These pairs of ordinals, in this direction and not the other way round: the first accesses
+    /// the memory of the second.
     Only(Vec<(u32, u32)>),
 }
 

@@ -21,7 +21,8 @@ pub(super) type Outcome<T = ()> = Result<T, CUresult>;
 /// Calls kept by [`Machine::trace`] at most; the older half is dropped when it is full.
 const TRACE_MAX: usize = 1 << 20;
 
-/// Calls that keep working after a fault: those that need no device for it. (A retain does while the context is active.)
+/// Calls that keep working after a fault: those that need no device for it. (A retain does while
+/// the context is active.)
 const WORK_AFTER_A_FAULT: [&str; 23] = [
     "cuDriverGetVersion",
     "cuDeviceGet",
@@ -60,11 +61,13 @@ const MISS_A_CONTEXT_FIRST: [&str; 5] = [
 /// Calls that work before `cuInit`.
 const WORK_BEFORE_INIT: [&str; 2] = ["cuInit", "cuDriverGetVersion"];
 
-/// One simulated machine: devices, driver and all that was made with it. Clones are the same machine.
+/// One simulated machine: devices, driver and all that was made with it. Clones are the same
+/// machine.
 ///
-/// A call that names no object and is about the current context (`cuStreamCreate`, say) is answered by that context's
-/// machine; other calls that name none, by the machine that the thread used last. On a thread that has used none, the
-/// call is answered as on a machine without devices and counts nowhere.
+/// A call that names no object and is about the current context (for example `cuStreamCreate`) is
+/// answered by that context's machine; other calls that name none, by the machine that the thread
+/// used last. On a thread that has used none, the call is answered as on a machine without devices
+/// and counts nowhere.
 #[derive(Clone)]
 pub struct Machine {
     inner: Arc<Inner>,
@@ -187,7 +190,8 @@ impl Machine {
         registry::select(self.inner.index);
     }
 
-    /// The entry point `name` as `cuGetProcAddress_v2` would find it; null when this driver does not have it.
+    /// The entry point `name` as `cuGetProcAddress_v2` would find it; null when this driver does
+    /// not have it.
     #[doc(hidden)]
     pub fn address(&self, name: &str, version: c_int) -> *const c_void {
         let simulation = &self.inner.simulation;
@@ -197,21 +201,24 @@ impl Machine {
         abi::address(name, version)
     }
 
-    /// Gives the PTX entry `name` a body, for launches from now on. It is called once per launch, for the whole grid.
+    /// Gives the PTX entry `name` a body, for launches from now on. It is called once per launch,
+    /// for the whole grid.
     ///
-    /// A body that panics or touches memory it may not is a kernel with a fault: the machine returns
-    /// `CUDA_ERROR_ILLEGAL_ADDRESS` from then on, and [`violations`](Self::violations) says why. It may make no driver
-    /// call.
+    /// A body that panics or touches memory it may not is a kernel with a fault: the machine
+    /// returns `CUDA_ERROR_ILLEGAL_ADDRESS` from then on, and [`violations`](Self::violations) says
+    /// why. It may make no driver call.
     pub fn kernel(&self, name: &str, body: impl Fn(&mut KernelCall<'_>) + Send + Sync + 'static) {
         let replaced = self.bodies().insert(name.to_owned(), Arc::new(body));
-        // Unlocked again: what a body captured is the user's, and may call the machine when dropped.
+        // Unlocked again: what a body captured is the user's, and may call the machine when
+        // dropped.
         drop(replaced);
     }
 
     /// Makes the `n`-th driver call from now (1 is the next) return `code` and do nothing else.
     ///
-    /// A [sticky](CUresult::is_sticky) code is a fault of the whole machine from then on. `n` of 0 takes back all orders
-    /// that were not met yet. `cuGetErrorName` and `cuGetErrorString` do not count as calls.
+    /// A [sticky](CUresult::is_sticky) code is a fault of the whole machine from then on. `n` of 0
+    /// takes back all orders that were not met yet. `cuGetErrorName` and `cuGetErrorString` do not
+    /// count as calls.
     pub fn fail_call(&self, n: u64, code: CUresult) {
         let mut state = self.lock();
         let call = state.calls.saturating_add(n);
@@ -285,7 +292,8 @@ impl Machine {
         }
     }
 
-    /// Where the real driver would have crashed or been undefined, and why the machine has a fault, in sentences.
+    /// Where the real driver would have crashed or been undefined, and why the machine has a fault,
+    /// in sentences.
     #[must_use]
     pub fn violations(&self) -> Vec<String> {
         self.lock().violations.clone()
@@ -303,8 +311,8 @@ impl Machine {
         self.lock().fault
     }
 
-    /// Resets the primary context of device `ordinal` (from 0), as other code in the process may do at any time
-    /// (`cuDevicePrimaryCtxReset`). Nothing happens when there is no such device.
+    /// Resets the primary context of device `ordinal` (from 0), as other code in the process may do
+    /// at any time (`cuDevicePrimaryCtxReset`). Nothing happens when there is no such device.
     pub fn reset_primary(&self, ordinal: u32) {
         let state = self.lock();
         if state.fault.is_none() && (ordinal as usize) < state.devices.len() {
@@ -374,7 +382,8 @@ impl Machine {
         self.inner.progress.notify_all();
     }
 
-    /// Counts a call and decides whether it takes place. The state stays locked, so that nothing comes in between.
+    /// Counts a call and decides whether it takes place. The state stays locked, so that nothing
+    /// comes in between.
     pub(super) fn enter(&self, call: &'static str) -> Outcome<MutexGuard<'_, State>> {
         let mut state = self.lock();
         state.calls += 1;
@@ -408,8 +417,8 @@ impl Machine {
         }
     }
 
-    /// The machine gets a fault. What is pending on the device that had it is dropped, host functions
-    /// included; other devices go on, though no call tells any more.
+    /// The machine gets a fault. What is pending on the device that had it is dropped, host
+    /// functions included; other devices go on, though no call tells any more.
     pub(super) fn break_down(&self, state: &mut State, code: CUresult, device: Option<usize>) {
         if state.fault.is_none() {
             (state.fault, state.fault_of) = (Some(code), device);
@@ -422,8 +431,8 @@ impl Machine {
         self.announce();
     }
 
-    /// The code of a fault, once nothing of its device touches memory any more: that is what such a code
-    /// proves.
+    /// The code of a fault, once nothing of its device touches memory any more: that is what such a
+    /// code proves.
     pub(super) fn stopped(&self, mut state: MutexGuard<'_, State>, code: CUresult) -> CUresult {
         while state.is_touching_memory(state.fault_of) {
             state = self.progress(state);

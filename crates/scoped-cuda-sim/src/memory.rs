@@ -128,13 +128,14 @@ impl Allocation {
             .clone()
     }
 
-    /// Whether copies and fills on behalf of a device may touch it: the memory is there, or the host's, or in a pool that admits the
-    /// device.
+    /// Whether copies and fills on behalf of a device may touch it: the memory is there, or the
+    /// host's, or in a pool that admits the device.
     pub(super) fn admits(&self, device: usize) -> bool {
         self.device == device || self.host().is_some() || self.devices().contains(&device)
     }
 
-    /// Whether a copy between the two goes from device to device: fast when either's pool admits the other's device, whichever sends.
+    /// Whether a copy between the two goes from device to device: fast when either's pool admits
+    /// the other's device, whichever sends.
     pub(super) fn is_direct_to(&self, other: &Self) -> bool {
         let reaches = |from: &Self, to: &Self| to.devices().contains(&from.device);
         self.device != other.device && (reaches(self, other) || reaches(other, self))
@@ -370,7 +371,8 @@ impl State {
         found.map(Arc::clone).ok_or(CUresult::INVALID_VALUE)
     }
 
-    /// Takes note of a free at the time of the call: no later call may name the memory, and its bytes are available.
+    /// Takes note of a free at the time of the call: no later call may name the memory, and its
+    /// bytes are available.
     pub(super) fn mark_freed(&mut self, allocation: &Allocation) {
         if !allocation.is_freed.swap(true, Ordering::Relaxed) && allocation.host().is_none() {
             let device = &mut self.devices[allocation.device];
@@ -387,7 +389,8 @@ impl State {
     pub(super) fn bury(&mut self, allocation: &Allocation) {
         allocation.set_life(Life::Dead);
         self.allocations.remove(&allocation.base);
-        // Work that runs at this moment may hold the lock; then the bytes go with the last reference.
+        // Work that runs at this moment may hold the lock; then the bytes go with the last
+        // reference.
         if let Storage::Device(data) = &allocation.storage {
             if let Ok(mut data) = data.try_lock() {
                 *data = Vec::new();
@@ -413,8 +416,8 @@ impl State {
         place.ok_or(CUresult::INVALID_VALUE)
     }
 
-    /// Whether a copy on a stream of device `stream` may touch `place`: the driver looks at the current context for
-    /// pool memory, and crashes without one.
+    /// Whether a copy on a stream of device `stream` may touch `place`: the driver looks at the
+    /// current context for pool memory, and crashes without one.
     pub(super) fn may_copy(&mut self, call: &str, stream: Option<usize>, place: &Place) -> Outcome {
         let allocation = &place.allocation;
         match self.seen_current() {

@@ -57,8 +57,9 @@ fn fixed_shared(function: &Function) -> u64 {
     function.entry.shared_bytes as u64 + u64::from(SHARED_BYTES_RESERVED)
 }
 
-/// How many clusters of a launch the device runs at once. (A real one has fewer when clusters are large: they do not straddle the
-/// groups that its multiprocessors are in.) Of blocks that are in clusters a multiprocessor runs half as many at once (measured).
+/// How many clusters of a launch the device runs at once. (A real one has fewer when clusters are
+/// large: they do not straddle the groups that its multiprocessors are in.) Of blocks that are in
+/// clusters a multiprocessor runs half as many at once (measured).
 pub(super) fn active_clusters(function: &Function, shape: Shape) -> Outcome<u32> {
     let Some(cluster) = shape.cluster else {
         return Ok(0);

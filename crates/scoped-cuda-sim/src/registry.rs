@@ -11,13 +11,15 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock, Weak};
 /// The most devices a machine can have: the width of its range of ordinals.
 pub(super) const DEVICES_MAX: u32 = 64;
 
-/// Device addresses are handed out in regions of this size, so that an address tells its machine and is never reused.
+/// Device addresses are handed out in regions of this size, so that an address tells its machine
+/// and is never reused.
 const REGION_SHIFT: u32 = 36;
 /// No host pointer has this bit: user space ends far below it.
 const DEVICE_BIT: u64 = 1 << 62;
 
 static MACHINES: RwLock<Vec<Weak<Inner>>> = RwLock::new(Vec::new());
-/// Answers a thread that has used no machine yet, so that such a thread disturbs nobody's call counts.
+/// Answers a thread that has used no machine yet, so that such a thread disturbs nobody's call
+/// counts.
 static NOBODYS: LazyLock<Machine> = LazyLock::new(|| {
     let machine = Machine::start(Simulation {
         devices: 0,
@@ -69,7 +71,8 @@ impl Handle {
         ptr::without_provenance_mut(self.0 as usize)
     }
 
-    /// The NULL stream and the two other names (`CU_STREAM_LEGACY`, `CU_STREAM_PER_THREAD`) that stand for no object.
+    /// The NULL stream and the two other names (`CU_STREAM_LEGACY`, `CU_STREAM_PER_THREAD`) that
+    /// stand for no object.
     pub(super) fn is_default_stream(self) -> bool {
         self.0 <= 2
     }
@@ -95,7 +98,8 @@ pub(super) enum Named {
 }
 
 impl Named {
-    /// The machine meant; when there is none, the one this thread used last has to answer, or else a machine of nobody's.
+    /// The machine meant; when there is none, the one this thread used last has to answer, or else
+    /// a machine of nobody's.
     pub(super) fn machine(self) -> Machine {
         let index = match self {
             Self::Handle(handle) if !handle.is_default_stream() => handle.machine(),
@@ -173,12 +177,14 @@ pub(super) fn unshare(address: u64) {
     shared.remove(&address);
 }
 
-/// The calling thread's context stack; `None` when the thread is past the destructors of its thread-locals.
+/// The calling thread's context stack; `None` when the thread is past the destructors of its
+/// thread-locals.
 pub(super) fn with_stack<R>(f: impl FnOnce(&mut Vec<Handle>) -> R) -> Option<R> {
     STACK.try_with(|stack| f(&mut stack.borrow_mut())).ok()
 }
 
-/// Whether this thread is inside a host function or a kernel body, where driver calls are not permitted.
+/// Whether this thread is inside a host function or a kernel body, where driver calls are not
+/// permitted.
 pub(super) fn in_callback() -> bool {
     IN_CALLBACK.get()
 }

@@ -35,7 +35,8 @@ impl Shape {
         self.width == 0 || self.height == 0 || self.depth == 0
     }
 
-    /// Bytes from the first to the last one of a side; `None` when that overflows. Not for an empty shape.
+    /// Bytes from the first to the last one of a side; `None` when that overflows. Not for an empty
+    /// shape.
     pub(super) fn span(self, pitch: usize, slice_rows: usize) -> Option<usize> {
         let slices = (self.depth - 1).checked_mul(slice_rows)?;
         let rows = slices.checked_add(self.height - 1)?;
@@ -66,7 +67,8 @@ impl Side {
                     let end = rows.len();
                     rows.resize(end + shape.width, 0);
                     let from = from.0.cast::<u8>().wrapping_add(offset);
-                    // SAFETY: the caller of the copy promised readable rows until the copy has run; the vector has just grown by one.
+                    // SAFETY: the caller of the copy promised readable rows until the copy has run;
+                    // the vector has just grown by one.
                     unsafe { ptr::copy_nonoverlapping(from, rows[end..].as_mut_ptr(), shape.width) }
                 }
             }

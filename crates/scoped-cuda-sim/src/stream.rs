@@ -11,7 +11,8 @@ use std::sync::{Arc, Condvar, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a worker without work stays, so that a stream in use does not start a thread for each piece of work.
+/// How long a worker without work stays, so that a stream in use does not start a thread for each
+/// piece of work.
 const IDLE: Duration = Duration::from_millis(50);
 
 /// A queue of work.
@@ -133,7 +134,8 @@ impl State {
         handle
     }
 
-    /// Drops what is pending in some streams. Pool memory that was about to be freed, or about to be allocated, is gone.
+    /// Drops what is pending in some streams. Pool memory that was about to be freed, or about to
+    /// be allocated, is gone.
     pub(super) fn drop_pending(&mut self, is_meant: impl Fn(&Stream) -> bool) {
         let streams = self.streams.values_mut().filter(|stream| is_meant(stream));
         let dropped: Vec<_> = streams.flat_map(Stream::take_pending).collect();
@@ -228,7 +230,8 @@ impl State {
             .is_none_or(|stream| stream.is_done(mark.sequence))
     }
 
-    /// Whether a host function of some stream of a context is running: the driver calls one at a time.
+    /// Whether a host function of some stream of a context is running: the driver calls one at a
+    /// time.
     fn is_in_host_function(&self, context: ContextRef) -> bool {
         let mut own = self
             .streams
@@ -348,7 +351,8 @@ impl Machine {
         }
     }
 
-    /// The worker of a stream: runs what is in the queue, in order, until it has been idle for a while.
+    /// The worker of a stream: runs what is in the queue, in order, until it has been idle for a
+    /// while.
     fn run_stream(self, handle: Handle) {
         // What a host function calls is for this machine to refuse.
         self.select();

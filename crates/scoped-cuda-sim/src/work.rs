@@ -66,7 +66,8 @@ pub(super) enum Work {
     },
 }
 
-/// Host memory that the caller of a copy keeps valid until the copy has run, or what it gave a host function.
+/// Host memory that the caller of a copy keeps valid until the copy has run, or what it gave a host
+/// function.
 pub(super) struct HostPointer(pub(super) *mut c_void);
 
 // SAFETY: whoever enqueues work promises that the driver may use the pointer on threads of its own.
@@ -86,14 +87,14 @@ impl Work {
         match self {
             Self::Record(_) | Self::Wait(_) | Self::Allocate(_) | Self::Free(_) => Ok(()),
             Self::FromHost { to, from, bytes } => to.with(*bytes, |to| {
-                // SAFETY: the caller of the copy promised `bytes` readable bytes at `from` until the copy has run;
-                // `to` is as long and lies in memory of the simulated device.
+                // SAFETY: the caller of the copy promised `bytes` readable bytes at `from` until
+                // the copy has run; `to` is as long and lies in memory of the simulated device.
                 unsafe { ptr::copy_nonoverlapping(from.0.cast::<u8>(), to.as_mut_ptr(), to.len()) }
             }),
             Self::FromStaged { to, from } => to.with(from.len(), |to| to.copy_from_slice(from)),
             Self::ToHost { to, from, bytes } => from.read(*bytes, |from| {
-                // SAFETY: the caller of the copy promised `bytes` writable bytes at `to` until the copy has run;
-                // `from` is as long and lies in memory of the simulated device.
+                // SAFETY: the caller of the copy promised `bytes` writable bytes at `to` until the
+                // copy has run; `from` is as long and lies in memory of the simulated device.
                 unsafe { ptr::copy_nonoverlapping(from.as_ptr(), to.0.cast::<u8>(), from.len()) }
             }),
             Self::Copy { to, from, bytes } => {
@@ -126,7 +127,8 @@ impl Work {
             }
             Self::Launch(launch) => launch.run(machine),
             Self::Call { function, data } => {
-                // SAFETY: the caller of cuLaunchHostFunc promised that the function may be called once with its data.
+                // SAFETY: the caller of cuLaunchHostFunc promised that the function may be called
+                // once with its data.
                 callback(|| unsafe { function(data.0) });
                 Ok(())
             }

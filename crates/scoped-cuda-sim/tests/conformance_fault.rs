@@ -1,4 +1,5 @@
-//! What the driver answers after a kernel's fault. The fault ends the use of CUDA in this process: one test, alone in its binary.
+//! What the driver answers after a kernel's fault. The fault ends the use of CUDA in this process:
+//! one test, alone in its binary.
 
 #![allow(unsafe_code)] // raw driver calls
 
@@ -19,8 +20,9 @@ use std::sync::mpsc;
 
 const FAULT: CUresult = CUresult::ILLEGAL_ADDRESS;
 
-/// The launch of a kernel that stores to an address nobody has succeeds; whoever waits hears of it; from then on nothing that needs
-/// a device works, on any device of the process. What the driver knows by itself, the context stack included, stays right.
+/// The launch of a kernel that stores to an address nobody has succeeds; whoever waits hears of it;
+/// from then on nothing that needs a device works, on any device of the process. What the driver
+/// knows by itself, the context stack included, stays right.
 #[test]
 fn after_a_fault_only_what_needs_no_device_works() {
     let driver = match real() {

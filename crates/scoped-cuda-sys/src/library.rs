@@ -40,10 +40,12 @@ pub const DRIVER_NAMES: &[&str] = if cfg!(windows) {
 pub unsafe fn open(names: &[&str]) -> Result<GetAddress, LoadError> {
     let mut tried = Vec::new();
     for name in names {
-        // SAFETY: the library is a CUDA driver (the caller's promise), whose initialisers may run on any thread.
+        // SAFETY: the library is a CUDA driver (the caller's promise), whose initialisers may run
+        // on any thread.
         match unsafe { Library::new(name) } {
             Err(error) => tried.push(format!("{name} ({error})")),
-            // Never unloaded: its code may still run on threads of its own, and every handle points into it.
+            // Never unloaded: its code may still run on threads of its own, and every handle points
+            // into it.
             Ok(library) => return from_library(Box::leak(Box::new(library))),
         }
     }
@@ -62,7 +64,8 @@ impl GetAddress {
         };
         let mut address = ptr::null_mut();
         let mut status = 0;
-        // SAFETY: the signature is that of CUDA 12.0, asked for by its exact name; the pointers are valid for the call.
+        // SAFETY: the signature is that of CUDA 12.0, asked for by its exact name; the pointers are
+        // valid for the call.
         let code =
             unsafe { (self.0)(name.as_ptr(), &raw mut address, version, 0, &raw mut status) };
         if code == CUresult::SUCCESS {
@@ -74,7 +77,8 @@ impl GetAddress {
 }
 
 fn from_library(library: &'static Library) -> Result<GetAddress, LoadError> {
-    // The version first and by plain lookup: a driver too old for cuGetProcAddress_v2 still gets a useful answer.
+    // The version first and by plain lookup: a driver too old for cuGetProcAddress_v2 still gets a
+    // useful answer.
     let mut version = 0;
     // SAFETY: cuda.h declares `CUresult cuDriverGetVersion(int *)`, unchanged since CUDA 2.2.
     if let Ok(get) = unsafe {

@@ -18,8 +18,9 @@ impl CUresult {
     /// No error.
     pub const SUCCESS: Self = Self(0);
 
-    /// Whether the fault has ended the process's use of CUDA: from then on every call on every device returns the same code, and
-    /// only a new process heals it (measured: a kernel's store to a bad address).
+    /// Whether the fault has ended the process's use of CUDA: from then on every call on every
+    /// device returns the same code, and only a new process heals it (measured: a kernel's store to
+    /// a bad address).
     #[must_use]
     pub const fn is_sticky(self) -> bool {
         matches!(
@@ -49,12 +50,15 @@ impl CUresult {
             && self.0 <= Self::STREAM_CAPTURE_WRONG_THREAD.0
     }
 
-    /// Whether a wait that returned this code proves that no work of the stream is running any more.
+    /// Whether a wait that returned this code proves that no work of the stream is running any
+    /// more.
     ///
     /// - [`SUCCESS`](Self::SUCCESS): the work is done.
-    /// - A [sticky](Self::is_sticky) fault: the driver has stopped the work of the device that had it before it reports one. That of other
-    ///   devices goes on, and their streams return the fault all the same (measured), so more has to be known when there are several.
-    /// - [`CONTEXT_IS_DESTROYED`](Self::CONTEXT_IS_DESTROYED): destroying a context ends its work first.
+    /// - A [sticky](Self::is_sticky) fault: the driver has stopped the work of the device that had
+    ///   it before it reports one. That of other devices goes on, and their streams return the
+    ///   fault all the same (measured), so more has to be known when there are several.
+    /// - [`CONTEXT_IS_DESTROYED`](Self::CONTEXT_IS_DESTROYED): destroying a context ends its work
+    ///   first.
     ///
     /// Everything else (out of memory, an unknown code, ...) proves nothing.
     #[must_use]

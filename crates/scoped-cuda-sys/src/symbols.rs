@@ -11,8 +11,9 @@ use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
 pub struct Symbol {
     /// The name for `cuGetProcAddress_v2`, without a version suffix.
     pub name: &'static str,
-    /// The CUDA version whose signature is meant, as `1000 * major + 10 * minor`. The driver picks the signature by it, so this is
-    /// the version in which the wanted signature appeared and never a newer one (a version above the driver's own finds nothing).
+    /// The CUDA version whose signature is meant, as `1000 * major + 10 * minor`. The driver picks
+    /// the signature by it, so this is the version in which the wanted signature appeared and never
+    /// a newer one (a version above the driver's own finds nothing).
     pub version: c_int,
     /// Whether the crate can do without it.
     pub presence: Presence,
@@ -38,7 +39,8 @@ pub enum Presence {
 pub enum NeedsContext {
     /// No: the call names all it needs.
     any,
-    /// Yes: it fails without one, and with a wrong one creates its object on the wrong device or refuses.
+    /// Yes: it fails without one, and with a wrong one creates its object on the wrong device or
+    /// refuses.
     own,
 }
 
@@ -54,11 +56,13 @@ macro_rules! resolve {
         if address.is_null() {
             return Err(LoadError::missing($symbol));
         }
-        // SAFETY: `Symbols::resolve` requires the address of a function with the C signature in this line of the table; it is not null.
+        // SAFETY: `Symbols::resolve` requires the address of a function with the C signature in
+        // this line of the table; it is not null.
         unsafe { std::mem::transmute(address) }
     }};
     (optional, $symbol:expr, $address:expr) => {
-        // SAFETY: as above; `Option` of a function pointer has null for `None` (guaranteed by the standard library).
+        // SAFETY: as above; `Option` of a function pointer has null for `None` (guaranteed by the
+        // standard library).
         unsafe { std::mem::transmute($address) }
     };
 }
@@ -89,8 +93,9 @@ macro_rules! symbols {
             /// [`LoadError::SymbolMissing`] for the first required symbol whose address is null.
             ///
             /// # Safety
-            /// Each address is null or that of a function with the signature that `cuda.h` gives the symbol in its
-            /// [`version`](Symbol::version), and stays callable for the rest of the process.
+            /// Each address is null, or the address of a function with the signature that `cuda.h`
+            /// gives the symbol in its [`version`](Symbol::version), and stays callable for the
+            /// rest of the process.
             #[allow(non_snake_case, clippy::missing_transmute_annotations)] // variables named and typed after the fields
             pub unsafe fn resolve(mut address: impl FnMut(&Symbol) -> *const c_void) -> Result<Self, LoadError> {
                 let mut table = SYMBOLS.iter();

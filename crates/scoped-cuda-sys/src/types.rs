@@ -1,12 +1,14 @@
 //! The types of `cuda.h` that the symbol table mentions, under their C names.
 //!
-//! Each was written by hand and is compared with the header by `tests/abi.rs`: sizes, alignments, offsets and values.
+//! Each was written by hand and is compared with the header by `tests/abi.rs`: sizes, alignments,
+//! offsets and values.
 
 #![allow(unsafe_code)] // Send and Sync of driver handles, stated once for all of them
 
 use std::ffi::{c_int, c_uint, c_ushort, c_void};
 
-/// A driver result code. A newtype, not an enum: a code that this crate has never heard of is an ordinary value.
+/// A driver result code. A newtype, not an enum: a code that this crate has never heard of is an
+/// ordinary value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(transparent)]
 pub struct CUresult(pub c_uint);
@@ -67,8 +69,9 @@ macro_rules! handles {
             }
         }
 
-        // SAFETY: a handle is a name that this crate never dereferences; the driver API may be called with it from any
-        // thread (CUDA C++ Programming Guide, "the driver API is thread-safe").
+        // SAFETY: a handle is a name that this crate never dereferences; the driver API may be
+        // called with it from any thread (CUDA C++ Programming Guide, "the driver API is
+        // thread-safe").
         unsafe impl Send for $name {}
         // SAFETY: as for Send.
         unsafe impl Sync for $name {}
@@ -124,11 +127,13 @@ pub struct CUmemPoolProps {
     pub location: CUmemLocation,
     /// Windows only; null.
     pub win32SecurityAttributes: *mut c_void,
-    /// Largest size in bytes; 0 leaves it to the driver. Drivers before CUDA 12.2 read it as reserved, zero.
+    /// Largest size in bytes; 0 leaves it to the driver. Drivers before CUDA 12.2 read it as
+    /// reserved, zero.
     pub maxSize: usize,
     /// Intended usage; 0.
     pub usage: c_ushort,
-    /// Must be zero. (CUDA 13.5 gives its first byte a name and a meaning, for which 0 stands for no.)
+    /// Must be zero. (CUDA 13.5 gives its first byte a name and a meaning, for which 0 stands for
+    /// no.)
     pub reserved: [u8; 54],
 }
 
@@ -180,7 +185,8 @@ pub struct CUlaunchAttribute {
     pub value: CUlaunchAttributeValue,
 }
 
-/// The value of an attribute of a launch: a union in C, whose members that this crate uses are one to three 32-bit integers at its beginning.
+/// The value of an attribute of a launch: a union in C, whose members that this crate uses are one
+/// to three 32-bit integers at its beginning.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(8))]
 pub struct CUlaunchAttributeValue {
@@ -362,7 +368,8 @@ pub const CU_MEMPOOL_ATTR_USED_MEM_HIGH: CUmemPool_attribute = 8;
 pub const CU_MEMHOSTALLOC_PORTABLE: c_uint = 1;
 /// `cuMemHostAlloc`: kernels may touch the memory too.
 pub const CU_MEMHOSTALLOC_DEVICEMAP: c_uint = 2;
-/// `cuMemHostAlloc`: the host does not cache the memory: it writes it faster for the device, and reads it very slowly.
+/// `cuMemHostAlloc`: the host does not cache the memory: it writes it faster for the device, and
+/// reads it very slowly.
 pub const CU_MEMHOSTALLOC_WRITECOMBINED: c_uint = 4;
 /// `cuMemHostRegister`: page-locked for every context, not only for the one that is current.
 pub const CU_MEMHOSTREGISTER_PORTABLE: c_uint = 1;
@@ -414,7 +421,8 @@ pub const CU_FUNC_ATTRIBUTE_PTX_VERSION: CUfunction_attribute = 5;
 pub const CU_FUNC_ATTRIBUTE_BINARY_VERSION: CUfunction_attribute = 6;
 /// `CUfunction_attribute`: the most dynamic shared memory that a launch may ask for, in bytes.
 pub const CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: CUfunction_attribute = 8;
-/// `CUfunction_attribute`: the part of a multiprocessor's memory that is to be shared memory, in per cent; -1 for the driver's choice.
+/// `CUfunction_attribute`: the part of a multiprocessor's memory that is to be shared memory, in
+/// per cent; -1 for the driver's choice.
 pub const CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: CUfunction_attribute = 9;
 /// `CUfunction_attribute`: whether every launch has to say its clusters.
 pub const CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET: CUfunction_attribute = 10;

@@ -1,8 +1,9 @@
 //! The hand-written driver types and the symbol table say what NVIDIA's headers say.
 //!
-//! The headers' side is `abi/cuda_13_5.txt`, made by `python3 tests/abi/extract.py` from the headers of CUDA 13.5. Neither a GPU
-//! nor an installation of CUDA is needed to run this. After a new symbol: run the script. After a new type, constant or result
-//! code: add it to `abi/ours.rs` too. The tests say which of the two was forgotten.
+//! The headers' side is `abi/cuda_13_5.txt`, made by `python3 tests/abi/extract.py` from the
+//! headers of CUDA 13.5. Neither a GPU nor an installation of CUDA is needed to run this. After a
+//! new symbol: run the script. After a new type, constant or result code: add it to `abi/ours.rs`
+//! too. The tests say which of the two was forgotten.
 
 #[path = "abi/compare.rs"]
 mod compare;

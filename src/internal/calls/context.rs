@@ -17,7 +17,8 @@ pub(crate) fn primary_ctx_retain(driver: Api, device: CUdevice) -> Result<CUcont
 }
 
 /// # Safety
-/// The caller owns one retain of the device's primary context and nothing made from it is used afterwards.
+/// The caller owns one retain of the device's primary context and nothing made from it is used
+/// afterwards.
 pub(crate) unsafe fn primary_ctx_release(driver: Api, device: CUdevice) -> Result<()> {
     let _relaxed = driver.relaxed();
     driver.call_regardless("cuDevicePrimaryCtxRelease", |s| {
@@ -37,7 +38,8 @@ pub(crate) fn ctx_get_current(driver: Api) -> Result<CUcontext> {
 }
 
 /// # Safety
-/// `context` came from the driver. It may be dead: the driver then puts the dead handle on the stack (measured).
+/// `context` came from the driver. It may be dead: the driver then puts the dead handle on the
+/// stack (measured).
 pub(crate) unsafe fn ctx_push_current(driver: Api, context: CUcontext) -> Result<()> {
     driver.call_regardless("cuCtxPushCurrent", |s| {
         // SAFETY: the caller's promise.
@@ -56,7 +58,8 @@ pub(crate) unsafe fn ctx_pop_current(driver: Api) -> Result<CUcontext> {
     Ok(context)
 }
 
-/// The number that tells a context from a later one with the same handle; fails for a context that is gone.
+/// The number that tells a context from a later one with the same handle; fails for a context that
+/// is gone.
 ///
 /// # Safety
 /// `context` came from the driver. It may be dead.

@@ -89,7 +89,8 @@ pub(crate) fn device_attribute(
 ) -> Result<c_int> {
     let mut value = 0;
     driver.call("cuDeviceGetAttribute", |s| {
-        // SAFETY: the driver checks the device and the attribute; the out-pointer is valid for the call.
+        // SAFETY: the driver checks the device and the attribute; the out-pointer is valid for the
+        // call.
         unsafe { (s.cuDeviceGetAttribute)(&raw mut value, attribute, device) }
     })?;
     Ok(value)
@@ -126,7 +127,8 @@ pub(crate) fn device_p2p_attribute(
 ) -> Result<c_int> {
     let mut value = 0;
     driver.call("cuDeviceGetP2PAttribute", |s| {
-        // SAFETY: the driver checks the attribute and both devices; the out-pointer is valid for the call.
+        // SAFETY: the driver checks the attribute and both devices; the out-pointer is valid for
+        // the call.
         unsafe { (s.cuDeviceGetP2PAttribute)(&raw mut value, attribute, device, peer) }
     })?;
     Ok(value)

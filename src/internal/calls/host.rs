@@ -8,7 +8,8 @@ use crate::internal::api::Api;
 use std::ffi::{c_uint, c_void};
 use std::ptr;
 
-/// The new memory belongs to the context that is current, and its content is undefined. `bytes` is not 0.
+/// The new memory belongs to the context that is current, and its content is undefined. `bytes` is
+/// not 0.
 pub(crate) fn mem_host_alloc(driver: Api, bytes: usize, flags: c_uint) -> Result<*mut c_void> {
     let _relaxed = driver.relaxed();
     let mut memory = ptr::null_mut();
@@ -70,8 +71,8 @@ pub(crate) unsafe fn mem_host_unregister(driver: Api, memory: *mut c_void) -> Re
     })
 }
 
-/// The new memory belongs to the context that is current, host and device know it by one address, and its content is undefined.
-/// `bytes` is not 0.
+/// The new memory belongs to the context that is current, host and device know it by one address,
+/// and its content is undefined. `bytes` is not 0.
 pub(crate) fn mem_alloc_managed(driver: Api, bytes: usize) -> Result<CUdeviceptr> {
     let _relaxed = driver.relaxed();
     let mut address = 0;

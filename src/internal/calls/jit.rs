@@ -6,14 +6,16 @@ use crate::ffi::*;
 use std::ffi::{c_char, c_uint, c_void};
 use std::ptr::{self, NonNull};
 
-/// Bytes that the driver may write to the information log: room for some hundred kernels when it is verbose.
+/// Bytes that the driver may write to the information log: room for some hundred kernels when it is
+/// verbose.
 const INFO_BYTES: usize = 64 << 10;
 /// Bytes that it may write to the error log.
 const ERROR_BYTES: usize = 16 << 10;
 
 /// Options as the driver takes them, and where it writes its logs.
 ///
-/// All of it is on the heap and stays there when this value moves, because a linker writes to it until it is destroyed.
+/// All of it is on the heap and stays there when this value moves, because a linker writes to it
+/// until it is destroyed.
 pub(crate) struct JitArguments {
     options: Array<CUjit_option>,
     values: Array<*mut c_void>,
@@ -21,13 +23,15 @@ pub(crate) struct JitArguments {
     error: Array<c_char>,
 }
 
-// SAFETY: the pointers lead to memory that this value owns, and the driver touches that only during calls that are given this value.
+// SAFETY: the pointers lead to memory that this value owns, and the driver touches that only during
+// calls that are given this value.
 unsafe impl Send for JitArguments {}
 // SAFETY: as for Send; through a shared reference nothing is written.
 unsafe impl Sync for JitArguments {}
 
 impl JitArguments {
-    /// Both logs, and these options. Values of 32 bits are passed in the pointer itself (cuda.h, `CUjit_option`).
+    /// Both logs, and these options. Values of 32 bits are passed in the pointer itself (cuda.h,
+    /// `CUjit_option`).
     pub(crate) fn new(given: &[(CUjit_option, c_uint)]) -> Self {
         // One byte more than the driver is told: whatever it does, a NUL ends the text.
         let (info, error) = (
@@ -78,7 +82,8 @@ impl JitArguments {
     }
 }
 
-/// The text before the first NUL. The driver cuts what is longer than the buffer, and leaves its last byte NUL (measured).
+/// The text before the first NUL. The driver cuts what is longer than the buffer, and leaves its
+/// last byte NUL (measured).
 fn log(buffer: &Array<c_char>, room: usize) -> String {
     let mut text = super::text(&buffer.copy());
     let is_cut = text.len() + 1 >= room;
@@ -89,7 +94,8 @@ fn log(buffer: &Array<c_char>, room: usize) -> String {
     text
 }
 
-/// Elements on the heap that somebody else writes through a pointer: there is never a reference to them.
+/// Elements on the heap that somebody else writes through a pointer: there is never a reference to
+/// them.
 struct Array<T>(NonNull<[T]>);
 
 impl<T: Copy> Array<T> {
@@ -109,7 +115,8 @@ impl<T: Copy> Array<T> {
         let copy_one = |index| {
             // SAFETY: `index` is below the length.
             let element = unsafe { self.first().add(index) };
-            // SAFETY: initialised in `new`; nobody writes it now, because the driver does so only during calls.
+            // SAFETY: initialised in `new`; nobody writes it now, because the driver does so only
+            // during calls.
             unsafe { element.read() }
         };
         (0..self.len()).map(copy_one).collect()
@@ -118,7 +125,8 @@ impl<T: Copy> Array<T> {
 
 impl<T> Drop for Array<T> {
     fn drop(&mut self) {
-        // SAFETY: leaked in `new` and owned since. Whoever drops it knows that the driver will not write to it any more.
+        // SAFETY: leaked in `new` and owned since. Whoever drops it knows that the driver will not
+        // write to it any more.
         drop(unsafe { Box::from_raw(self.0.as_ptr()) });
     }
 }

@@ -94,7 +94,8 @@ pub(crate) unsafe fn func_get_param_count(
     Ok(Some(count))
 }
 
-/// How many blocks of `threads` threads and `shared_bytes` of dynamic shared memory a multiprocessor of the current context runs at once.
+/// How many blocks of `threads` threads and `shared_bytes` of dynamic shared memory a
+/// multiprocessor of the current context runs at once.
 ///
 /// # Safety
 /// `function` is live.
@@ -154,9 +155,10 @@ pub(crate) unsafe fn occupancy_max_active_clusters(
 }
 
 /// # Safety
-/// Function and the configuration's stream are live and of one context; its attributes are as many as it says; `parameters` points to as many
-/// pointers as the function has parameters, each to a value of that parameter's size; the kernel, run with these values in this shape,
-/// touches only memory that stays valid and otherwise untouched until the stream has passed this point.
+/// Function and the configuration's stream are live and of one context; its attributes are as many
+/// as it says; `parameters` points to as many pointers as the function has parameters, each to a
+/// value of that parameter's size; the kernel, run with these values in this shape, touches only
+/// memory that stays valid and otherwise untouched until the stream has passed this point.
 #[inline]
 pub(crate) unsafe fn launch_kernel(
     driver: Api,
@@ -165,7 +167,8 @@ pub(crate) unsafe fn launch_kernel(
     parameters: *mut *mut c_void,
 ) -> Result<()> {
     driver.call("cuLaunchKernelEx", |s| {
-        // SAFETY: the caller's promise; `extra` is null, so that the parameters are taken from `parameters`.
+        // SAFETY: the caller's promise; `extra` is null, so that the parameters are taken from
+        // `parameters`.
         unsafe { (s.cuLaunchKernelEx)(config, function, parameters, ptr::null_mut()) }
     })
 }

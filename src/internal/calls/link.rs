@@ -17,15 +17,16 @@ use std::slice;
 pub(crate) unsafe fn link_create(driver: Api, jit: &JitArguments) -> Result<CUlinkState> {
     let mut state = CUlinkState::NULL;
     driver.call("cuLinkCreate", |s| {
-        // SAFETY: the options are counted, and the values and the logs that they name stay in place (the caller's promise); the
-        // out-pointer is valid for the call.
+        // SAFETY: the options are counted, and the values and the logs that they name stay in place
+        // (the caller's promise); the out-pointer is valid for the call.
         unsafe { (s.cuLinkCreate)(jit.count(), jit.options(), jit.values(), &raw mut state) }
     })?;
     Ok(state)
 }
 
 /// # Safety
-/// `state` is live and not used by another thread; `data` is a whole input of this kind, and PTX ends with a NUL.
+/// `state` is live and not used by another thread; `data` is a whole input of this kind, and PTX
+/// ends with a NUL.
 pub(crate) unsafe fn link_add_data(
     driver: Api,
     state: CUlinkState,
@@ -34,7 +35,8 @@ pub(crate) unsafe fn link_add_data(
     name: &CStr,
 ) -> Result<()> {
     driver.call("cuLinkAddData", |s| {
-        // SAFETY: the caller's promise. The driver reads the data and the name during the call and keeps no reference (cuda.h).
+        // SAFETY: the caller's promise. The driver reads the data and the name during the call and
+        // keeps no reference (cuda.h).
         unsafe {
             (s.cuLinkAddData)(
                 state,

@@ -24,7 +24,8 @@ pub(crate) fn mem_pool_create(driver: Api, device: CUdevice) -> Result<CUmemoryP
     };
     let mut pool = CUmemoryPool::NULL;
     driver.call("cuMemPoolCreate", |s| {
-        // SAFETY: the properties are complete and the driver checks them; the pointers are valid for the call.
+        // SAFETY: the properties are complete and the driver checks them; the pointers are valid
+        // for the call.
         unsafe { (s.cuMemPoolCreate)(&raw mut pool, &raw const properties) }
     })?;
     Ok(pool)
@@ -51,7 +52,8 @@ pub(crate) unsafe fn mem_pool_set_release_threshold(
 ) -> Result<()> {
     let _relaxed = driver.relaxed();
     driver.call("cuMemPoolSetAttribute", |s| {
-        // SAFETY: the caller's promise; this attribute is a 64-bit number and the pointer is valid for the call.
+        // SAFETY: the caller's promise; this attribute is a 64-bit number and the pointer is valid
+        // for the call.
         unsafe {
             (s.cuMemPoolSetAttribute)(
                 pool,
@@ -65,7 +67,8 @@ pub(crate) unsafe fn mem_pool_set_release_threshold(
 /// One of the counters of a pool, in bytes.
 ///
 /// # Safety
-/// `pool` is live; `attribute` is one of `CU_MEMPOOL_ATTR_RESERVED_MEM_*` and `CU_MEMPOOL_ATTR_USED_MEM_*`.
+/// `pool` is live; `attribute` is one of `CU_MEMPOOL_ATTR_RESERVED_MEM_*` and
+/// `CU_MEMPOOL_ATTR_USED_MEM_*`.
 pub(crate) unsafe fn mem_pool_get_bytes(
     driver: Api,
     pool: CUmemoryPool,
@@ -74,7 +77,8 @@ pub(crate) unsafe fn mem_pool_get_bytes(
     let _relaxed = driver.relaxed();
     let mut bytes = 0_u64;
     driver.call("cuMemPoolGetAttribute", |s| {
-        // SAFETY: the caller's promise; these attributes are 64-bit numbers and the pointer is valid for the call.
+        // SAFETY: the caller's promise; these attributes are 64-bit numbers and the pointer is
+        // valid for the call.
         unsafe { (s.cuMemPoolGetAttribute)(pool, attribute, (&raw mut bytes).cast()) }
     })?;
     Ok(bytes)
@@ -116,8 +120,8 @@ pub(crate) unsafe fn mem_pool_set_access(
 }
 
 /// # Safety
-/// `pool` and `stream` are live and belong to one device. The memory may be used on `stream`, and elsewhere once that is ordered
-/// after this call.
+/// `pool` and `stream` are live and belong to one device. The memory may be used on `stream`, and
+/// elsewhere once that is ordered after this call.
 #[inline]
 pub(crate) unsafe fn mem_alloc_from_pool_async(
     driver: Api,
@@ -135,7 +139,8 @@ pub(crate) unsafe fn mem_alloc_from_pool_async(
 }
 
 /// # Safety
-/// `address` is the start of a live allocation, `stream` is live, and every use of the memory is ordered before this point of it.
+/// `address` is the start of a live allocation, `stream` is live, and every use of the memory is
+/// ordered before this point of it.
 #[inline]
 pub(crate) unsafe fn mem_free_async(
     driver: Api,
@@ -150,8 +155,8 @@ pub(crate) unsafe fn mem_free_async(
 }
 
 /// # Safety
-/// `to` has room for `bytes`, `from` holds `bytes`, both stay so and `from` unchanged until `stream` has passed this point; `stream`
-/// is live and nothing else touches `to` in the meantime.
+/// `to` has room for `bytes`, `from` holds `bytes`, both stay so and `from` unchanged until
+/// `stream` has passed this point; `stream` is live and nothing else touches `to` in the meantime.
 #[inline]
 pub(crate) unsafe fn memcpy_htod_async(
     driver: Api,
@@ -231,7 +236,8 @@ pub(crate) unsafe fn memcpy_peer_async(
 }
 
 /// # Safety
-/// `to` has room for `count` bytes until `stream`, which is live, has passed this point, and nothing else touches them.
+/// `to` has room for `count` bytes until `stream`, which is live, has passed this point, and
+/// nothing else touches them.
 #[inline]
 pub(crate) unsafe fn memset_d8_async(
     driver: Api,

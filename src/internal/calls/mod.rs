@@ -1,7 +1,9 @@
-//! One thin function per driver call: out-parameters become return values, a result code becomes a [`Result`].
+//! One thin function per driver call: out-parameters become return values, a result code becomes a
+//! [`Result`].
 //!
-//! This is the only place that does either. A call that takes a handle or an address is `unsafe fn`: whoever calls it proves that
-//! the handle is live and the memory valid. A call that takes plain values is safe, because the driver checks those itself.
+//! This is the only place that does either. A call that takes a handle or an address is `unsafe
+//! fn`: whoever calls it proves that the handle is live and the memory valid. A call that takes
+//! plain values is safe, because the driver checks those itself.
 
 mod context;
 mod device;

@@ -11,7 +11,8 @@ use std::ffi::{CStr, c_void};
 /// Loads an image into the current context.
 ///
 /// # Safety
-/// `image` is PTX text that ends with a NUL, or a whole cubin or fatbin as the CUDA tools make them.
+/// `image` is PTX text that ends with a NUL, or a whole cubin or fatbin as the CUDA tools make
+/// them.
 pub(crate) unsafe fn module_load(
     driver: Api,
     image: *const c_void,
@@ -20,8 +21,9 @@ pub(crate) unsafe fn module_load(
     let _relaxed = driver.relaxed();
     let mut module = CUmodule::NULL;
     driver.call("cuModuleLoadDataEx", |s| {
-        // SAFETY: the driver reads text to its NUL, and what is no text as far as its headers say (the caller's promise); the options
-        // are counted, and what they name is written no further than their values say.
+        // SAFETY: the driver reads text to its NUL, and what is no text as far as its headers say
+        // (the caller's promise); the options are counted, and what they name is written no further
+        // than their values say.
         unsafe {
             (s.cuModuleLoadDataEx)(
                 &raw mut module,
@@ -52,7 +54,8 @@ pub(crate) unsafe fn module_get_function(
 ) -> Result<CUfunction> {
     let mut function = CUfunction::NULL;
     driver.call("cuModuleGetFunction", |s| {
-        // SAFETY: the caller's promise; the name is NUL-terminated and the out-pointer valid for the call.
+        // SAFETY: the caller's promise; the name is NUL-terminated and the out-pointer valid for
+        // the call.
         unsafe { (s.cuModuleGetFunction)(&raw mut function, module, name.as_ptr()) }
     })?;
     Ok(function)
@@ -69,7 +72,8 @@ pub(crate) unsafe fn module_get_global(
 ) -> Result<(CUdeviceptr, usize)> {
     let (mut address, mut bytes) = (0, 0);
     driver.call("cuModuleGetGlobal", |s| {
-        // SAFETY: the caller's promise; the name is NUL-terminated and the out-pointers valid for the call.
+        // SAFETY: the caller's promise; the name is NUL-terminated and the out-pointers valid for
+        // the call.
         unsafe { (s.cuModuleGetGlobal)(&raw mut address, &raw mut bytes, module, name.as_ptr()) }
     })?;
     Ok((address, bytes))

@@ -1,10 +1,10 @@
 //! Calls that no stream capture of other code may refuse.
 //!
-//! While any code of the process captures a stream, a wait, an allocation or a free of somebody else is
-//! refused, with `STREAM_CAPTURE_UNSUPPORTED`, and breaks the capture: on the capturing thread, and with
-//! a capture in global mode (the default of several libraries) on every other thread too. A wait that
-//! is refused has not waited. Under the relaxed mode of the calling thread the same calls work and leave
-//! the capture whole (measured on an H200, CUDA 13.0).
+//! While any code of the process captures a stream, a wait, an allocation or a free of somebody
+//! else is refused, with `STREAM_CAPTURE_UNSUPPORTED`, and breaks the capture: on the capturing
+//! thread, and with a capture in global mode (the default of several libraries) on every other
+//! thread too. A wait that is refused has not waited. Under the relaxed mode of the calling thread
+//! the same calls work and leave the capture whole (measured on an H200, CUDA 13.0).
 
 #![allow(unsafe_code)] // makes driver calls
 
@@ -19,8 +19,8 @@ pub(crate) struct Relaxed {
 }
 
 impl Api {
-    /// Relaxes the calling thread (`cuThreadExchangeStreamCaptureMode`). When the driver refuses that,
-    /// the calls are made all the same, and answer for themselves.
+    /// Relaxes the calling thread (`cuThreadExchangeStreamCaptureMode`). When the driver refuses
+    /// that, the calls are made all the same, and answer for themselves.
     #[inline]
     pub(crate) fn relaxed(self) -> Relaxed {
         let before = exchange(self, CU_STREAM_CAPTURE_MODE_RELAXED).ok();

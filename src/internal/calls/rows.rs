@@ -7,9 +7,10 @@ use crate::ffi::*;
 use crate::internal::api::Api;
 
 /// # Safety
-/// Each side has the rows that `copy` describes, in memory of the kind that it says, device memory on the stream's device; they stay so,
-/// and those of the source unchanged, until `stream` has passed this point. The sides do not overlap, `stream` is live and nothing else
-/// touches the destination's rows in the meantime.
+/// Each side has the rows that `copy` describes, in memory of the kind that it says, device memory
+/// on the stream's device; they stay so, and those of the source unchanged, until `stream` has
+/// passed this point. The sides do not overlap, `stream` is live and nothing else touches the
+/// destination's rows in the meantime.
 pub(crate) unsafe fn memcpy_2d_async(
     driver: Api,
     copy: &CUDA_MEMCPY2D,
@@ -35,7 +36,8 @@ pub(crate) unsafe fn memcpy_3d_async(
 }
 
 /// # Safety
-/// As [`memcpy_3d_async`]; each side is device memory, and its context is live and the one whose device has it.
+/// As [`memcpy_3d_async`]; each side is device memory, and its context is live and the one whose
+/// device has it.
 pub(crate) unsafe fn memcpy_3d_peer_async(
     driver: Api,
     copy: &CUDA_MEMCPY3D_PEER,
@@ -59,7 +61,8 @@ pub(crate) struct FillRows {
 }
 
 /// # Safety
-/// The rows are allocated on the device of `stream`, which is live, until it has passed this point, and nothing else touches them.
+/// The rows are allocated on the device of `stream`, which is live, until it has passed this point,
+/// and nothing else touches them.
 pub(crate) unsafe fn memset_d2d8_async(
     driver: Api,
     rows: FillRows,

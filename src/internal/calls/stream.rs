@@ -17,7 +17,8 @@ pub(crate) fn stream_create(driver: Api) -> Result<CUstream> {
     Ok(stream)
 }
 
-/// A non-blocking stream of the current context. A priority out of range is moved into it, silently (measured).
+/// A non-blocking stream of the current context. A priority out of range is moved into it, silently
+/// (measured).
 pub(crate) fn stream_create_with_priority(driver: Api, priority: c_int) -> Result<CUstream> {
     let mut stream = CUstream::NULL;
     driver.call("cuStreamCreateWithPriority", |s| {
@@ -27,7 +28,8 @@ pub(crate) fn stream_create_with_priority(driver: Api, priority: c_int) -> Resul
     Ok(stream)
 }
 
-/// The least and the greatest priority of streams of the current context. Greater ones are smaller numbers.
+/// The least and the greatest priority of streams of the current context. Greater ones are smaller
+/// numbers.
 pub(crate) fn ctx_stream_priority_range(driver: Api) -> Result<(c_int, c_int)> {
     let (mut least, mut greatest) = (0, 0);
     // SAFETY: the out-pointers are valid for the call.
@@ -123,7 +125,8 @@ pub(crate) unsafe fn event_record(driver: Api, event: CUevent, stream: CUstream)
     })
 }
 
-/// Whether the last record of `event` has happened. The driver says yes of an event that was never recorded (measured).
+/// Whether the last record of `event` has happened. The driver says yes of an event that was never
+/// recorded (measured).
 ///
 /// # Safety
 /// `event` is live.
@@ -133,7 +136,8 @@ pub(crate) unsafe fn event_is_complete(driver: Api, event: CUevent) -> Result<bo
     driver.ask("cuEventQuery", |s| unsafe { (s.cuEventQuery)(event) })
 }
 
-/// Waits for the last record of `event`. The driver returns at once for an event that was never recorded (measured).
+/// Waits for the last record of `event`. The driver returns at once for an event that was never
+/// recorded (measured).
 ///
 /// # Safety
 /// `event` is live.
@@ -145,7 +149,8 @@ pub(crate) unsafe fn event_synchronize(driver: Api, event: CUevent) -> Result<()
     })
 }
 
-/// Milliseconds from the last record of `start` to that of `end`; `None` while one of them is pending.
+/// Milliseconds from the last record of `start` to that of `end`; `None` while one of them is
+/// pending.
 ///
 /// # Safety
 /// Both are live, record times and belong to one context.
@@ -191,7 +196,8 @@ pub(crate) unsafe fn event_synchronize_regardless(
 }
 
 /// # Safety
-/// `stream` is live. `function` may be called with `user_data` on any thread, once and at any time, or never.
+/// `stream` is live. `function` may be called with `user_data` on any thread, once and at any time,
+/// or never.
 pub(crate) unsafe fn launch_host_func(
     driver: Api,
     stream: CUstream,

@@ -16,8 +16,9 @@ use crate::stream::ScopedStream;
 
 /// Device memory in rows.
 impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
-    /// Allocates `extent` elements in rows, in the order of this stream, all bytes zero. Dropping the handle frees them in the same
-    /// order (`cuMemAllocFromPoolAsync`, `cuMemsetD8Async`, `cuMemFreeAsync`).
+    /// Allocates `extent` elements in rows, in the order of this stream, all bytes zero. Dropping
+    /// the handle frees them in the same order (`cuMemAllocFromPoolAsync`, `cuMemsetD8Async`,
+    /// `cuMemFreeAsync`).
     ///
     /// # Errors
     /// As [`Context::pitched_zeros`](crate::Context::pitched_zeros).
@@ -30,7 +31,8 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
         let bytes = memory.bytes();
         if !bytes.is_empty() {
             let (driver, len) = (self.context().api(), bytes.size_bytes());
-            // SAFETY: the bytes were allocated in the order of this stream, and are freed in it (C6).
+            // SAFETY: the bytes were allocated in the order of this stream, and are freed in it
+            // (C6).
             self.explained(unsafe {
                 calls::memset_d8_async(driver, bytes.as_raw(), 0, len, stream)
             })?;
@@ -38,11 +40,13 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
         Ok(OnStream::new(memory, self.brand()))
     }
 
-    /// Copies `source` to `destination`: [`HostRows`](crate::HostRows) of the same extent, or a slice of as many elements, in which each
-    /// row follows the one before (`cuMemcpy2DAsync`, `cuMemcpy3DAsync`).
+    /// Copies `source` to `destination`: [`HostRows`](crate::HostRows) of the same extent, or a
+    /// slice of as many elements, in which each row follows the one before (`cuMemcpy2DAsync`,
+    /// `cuMemcpy3DAsync`).
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch), [`Error::ExtentMismatch`](crate::Error::ExtentMismatch),
+    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch),
+    /// [`Error::ExtentMismatch`](crate::Error::ExtentMismatch),
     /// [`Error::PitchTooLarge`](crate::Error::PitchTooLarge) or what the driver returns.
     pub fn write_rows<T: Element>(
         self,
@@ -65,16 +69,18 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
         );
         to.check_other_pitch(state, from)?;
         self.stream().loans().lend();
-        // SAFETY: both sides have the rows; the host's stay borrowed for `'scope`, which ends after the wait (C5, C6); the device's are in
-        // this stream's order, so whatever touches them next does so after this copy.
+        // SAFETY: both sides have the rows; the host's stay borrowed for `'scope`, which ends after
+        // the wait (C5, C6); the device's are in this stream's order, so whatever touches them next
+        // does so after this copy.
         unsafe { region::copy::<T>(state, to.side(), from, to.extent, stream) }
     }
 
-    /// Copies `source` to `destination`: [`HostRowsMut`](crate::HostRowsMut) of the same extent, or a slice of as many elements, in which
-    /// each row follows the one before (`cuMemcpy2DAsync`, `cuMemcpy3DAsync`). What lies between the rows there is not written.
+    /// Copies `source` to `destination`: [`HostRowsMut`](crate::HostRowsMut) of the same extent, or
+    /// a slice of as many elements, in which each row follows the one before (`cuMemcpy2DAsync`,
+    /// `cuMemcpy3DAsync`). What lies between the rows there is not written.
     ///
-    /// When `destination` is ordinary memory the driver keeps the calling thread until the copy is done; it only overlaps with other
-    /// work when it is page-locked.
+    /// When `destination` is ordinary memory the driver keeps the calling thread until the copy is
+    /// done; it only overlaps with other work when it is page-locked.
     ///
     /// # Errors
     /// As [`write_rows`](Self::write_rows).
@@ -95,11 +101,13 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
         );
         from.check_other_pitch(state, to)?;
         self.stream().loans().lend();
-        // SAFETY: as in `write_rows`; any bits are a valid `T` (`Pod`), and a source at rest is not written before the wait.
+        // SAFETY: as in `write_rows`; any bits are a valid `T` (`Pod`), and a source at rest is not
+        // written before the wait.
         unsafe { region::copy::<T>(state, to, from.side(), from.extent, stream) }
     }
 
-    /// Copies `source` to `destination`, rows of the same device and extent (`cuMemcpy2DAsync`, `cuMemcpy3DAsync`).
+    /// Copies `source` to `destination`, rows of the same device and extent (`cuMemcpy2DAsync`,
+    /// `cuMemcpy3DAsync`).
     ///
     /// # Errors
     /// [`Error::ExtentMismatch`](crate::Error::ExtentMismatch) or what the driver returns.
@@ -119,12 +127,14 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
             return Ok(());
         }
         let (state, stream) = (self.context().state(), self.stream().as_raw());
-        // SAFETY: both sides have the rows on this device (equal brands, C2) and share no element (`destination` is a mutable borrow of
-        // all handles to its elements); order as in `write_rows`.
+        // SAFETY: both sides have the rows on this device (equal brands, C2) and share no element
+        // (`destination` is a mutable borrow of all handles to its elements); order as in
+        // `write_rows`.
         unsafe { region::copy::<T>(state, to.side(), from.side(), to.extent, stream) }
     }
 
-    /// Sets every element of `destination` to `value` (`cuMemsetD2D8Async`, `cuMemsetD2D16Async` or `cuMemsetD2D32Async`).
+    /// Sets every element of `destination` to `value` (`cuMemsetD2D8Async`, `cuMemsetD2D16Async` or
+    /// `cuMemsetD2D32Async`).
     ///
     /// # Errors
     /// What the driver returns.
@@ -141,7 +151,8 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
         let (Some(pattern), false) = (Pattern::of(&value), to.is_empty::<T>()) else {
             return Ok(());
         };
-        // SAFETY: the elements are in this stream's order (C6) and on its device (equal brands, C2).
+        // SAFETY: the elements are in this stream's order (C6) and on its device (equal brands,
+        // C2).
         unsafe { to.fill(self.context().state(), pattern, self.stream().as_raw()) }
     }
 }

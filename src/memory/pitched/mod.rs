@@ -18,7 +18,8 @@ use super::sealed::Token;
 
 /// Device memory in rows: a [`PitchedBuffer`], a [`PitchedSlice`] or a [`PitchedSliceMut`].
 ///
-/// Sealed: an implementation vouches that the rows are allocated on the context's device (claim C12).
+/// Sealed: an implementation vouches that the rows are allocated on the context's device (claim
+/// C12).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not device memory in rows of `{T}`",
     note = "that is a `PitchedBuffer`, a `PitchedSlice` or a `PitchedSliceMut` of the same context and element type"
@@ -44,10 +45,12 @@ pub trait PitchedMemoryMut<'ctx, T>: PitchedMemory<'ctx, T> {
     fn seal_mut(&mut self, token: Token);
 }
 
-/// Rows of element type `T` that stream `'s` may read in scope `'scope`: what [`Readable`](crate::memory::Readable) is for buffers.
+/// Rows of element type `T` that stream `'s` may read in scope `'scope`: what
+/// [`Readable`](crate::memory::Readable) is for buffers.
 ///
-/// That is an [`OnStream`] of the same stream, or memory that is at rest and stays so: a `&'scope PitchedBuffer` or a [`PitchedSlice`] of one,
-/// which nobody can write before the scope has waited. Sealed.
+/// That is an [`OnStream`] of the same stream, or memory that is at rest and stays so: a `&'scope
+/// PitchedBuffer` or a [`PitchedSlice`] of one, which nobody can write before the scope has waited.
+/// Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not memory in rows of `{T}` that this stream may read",
     note = "pass `&OnStream` of the same stream, or `&PitchedBuffer` (or a `PitchedSlice` of one) that outlives the scope"

@@ -8,7 +8,7 @@ use crate::ffi::CUstream;
 use crate::memory::{HandOver, OnStream, sealed};
 use std::ops::RangeBounds;
 
-/// What a handle of rows can do, whoever owns them.
+/// What a handle of rows can do, owned or borrowed.
 macro_rules! handle {
     () => {
         /// Number of elements in each direction.
@@ -29,7 +29,8 @@ macro_rules! handle {
             self.memory().pitch_bytes()
         }
 
-        /// Elements from the start of one row to the start of the next, when that is a whole number.
+        /// Elements from the start of one row to the start of the next, when that is a whole
+        /// number.
         #[must_use]
         pub fn pitch_elements(&self) -> Option<usize> {
             self.memory().pitch_elements()

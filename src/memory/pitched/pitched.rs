@@ -17,14 +17,17 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::RangeBounds;
 
-/// An owned box of elements in device memory, an image or a volume: each row starts at a multiple of 512 bytes from the first.
+/// An owned box of elements in device memory, an image or a volume: each row starts at a multiple
+/// of 512 bytes from the first.
 ///
-/// So a warp that reads a row from its start reads whole cache lines, whatever the width. A kernel gets the address as an argument for
-/// `In`, `Out` or `InOut` of [`Rows`](crate::Rows) and, as numbers, [`pitch_bytes`](Self::pitch_bytes) and, of a volume,
-/// [`slice_rows`](Self::slice_rows): the element at x, y, z is `x * sizeof(T) + (z * slice_rows + y) * pitch` bytes after the address.
-/// What lies between the rows belongs to nobody: no safe operation reads or writes it.
+/// So a warp that reads a row from its start reads whole cache lines, whatever the width. A kernel
+/// gets the address as an argument for `In`, `Out` or `InOut` of [`Rows`](crate::Rows) and, as
+/// numbers, [`pitch_bytes`](Self::pitch_bytes) and, of a volume, [`slice_rows`](Self::slice_rows):
+/// the element at x, y, z is `x * sizeof(T) + (z * slice_rows + y) * pitch` bytes after the
+/// address. What lies between the rows belongs to nobody: no safe operation reads or writes it.
 ///
-/// The memory comes from the context's pool, as a buffer's does. Dropping it frees the memory (`cuMemFreeAsync`).
+/// The memory comes from the context's pool, as a buffer's does. Dropping it frees the memory
+/// (`cuMemFreeAsync`).
 ///
 /// ```
 /// # use scoped_cuda::{Driver, Extent, sim::Simulation};
@@ -49,25 +52,30 @@ static_assertions::assert_impl_all!(PitchedBuffer<'static, f32>: Send, Sync, std
 static_assertions::assert_not_impl_any!(PitchedBuffer<'static, f32>: Clone);
 
 impl<'ctx> Context<'ctx> {
-    /// Device memory for `extent` elements in rows, all bytes zero; at rest when it returns (`cuMemAllocFromPoolAsync`,
-    /// `cuMemsetD8Async`).
+    /// Device memory for `extent` elements in rows, all bytes zero; at rest when it returns
+    /// (`cuMemAllocFromPoolAsync`, `cuMemsetD8Async`).
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`](crate::Error::SizeOverflow), [`Error::PitchTooLarge`](crate::Error::PitchTooLarge), [`Error::OutOfMemory`](crate::Error::OutOfMemory), or what the driver returns.
+    /// [`Error::SizeOverflow`](crate::Error::SizeOverflow),
+    /// [`Error::PitchTooLarge`](crate::Error::PitchTooLarge),
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), or what the driver returns.
     pub fn pitched_zeros<T: Element>(self, extent: Extent) -> Result<PitchedBuffer<'ctx, T>> {
         let mut pitched = PitchedBuffer::allocate(self, extent, self.state().service())?;
         pitched.memory.as_mut_slice().set_zero()?;
         Ok(pitched)
     }
 
-    /// Device memory for `extent` elements in rows, with a copy of `host`, in which each row follows the one before; at rest when it
-    /// returns (`cuMemAllocFromPoolAsync`, `cuMemcpy2DAsync` or `cuMemcpy3DAsync`).
+    /// Device memory for `extent` elements in rows, with a copy of `host`, in which each row
+    /// follows the one before; at rest when it returns (`cuMemAllocFromPoolAsync`,
+    /// `cuMemcpy2DAsync` or `cuMemcpy3DAsync`).
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) when `host` has not as many elements, or as [`pitched_zeros`](Self::pitched_zeros).
+    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) when `host` has not as many
+    /// elements, or as [`pitched_zeros`](Self::pitched_zeros).
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the device.
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
+    /// device.
     pub fn pitched_from<T: Element>(
         self,
         host: &[T],
@@ -87,7 +95,8 @@ impl<'ctx, T: Element> PitchedBuffer<'ctx, T> {
     /// What the driver returns.
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the device.
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
+    /// device.
     pub fn to_vec(&self) -> Result<Vec<T>> {
         self.as_slice().to_vec()
     }
@@ -98,23 +107,25 @@ impl<'ctx, T: Element> PitchedBuffer<'ctx, T> {
     /// As there.
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the device.
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
+    /// device.
     pub fn read<'h>(&self, host: impl RowTarget<'h, T>) -> Result<()> {
         self.as_slice().read(host)
     }
 
-    /// Overwrites all elements with those of `host`: see [`PitchedSliceMut::write`].
+    /// Overwrites all elements with the elements of `host`: see [`PitchedSliceMut::write`].
     ///
     /// # Errors
     /// As there.
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the device.
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
+    /// device.
     pub fn write<'h>(&mut self, host: impl RowSource<'h, T>) -> Result<()> {
         self.as_mut_slice().write(host)
     }
 
-    /// Overwrites all elements with those of `source`: see [`PitchedSliceMut::copy_from`].
+    /// Overwrites all elements with the elements of `source`: see [`PitchedSliceMut::copy_from`].
     ///
     /// # Errors
     /// As there.
@@ -135,7 +146,8 @@ impl<'ctx, T: Element> PitchedBuffer<'ctx, T> {
 }
 
 impl<'ctx, T> PitchedBuffer<'ctx, T> {
-    /// Memory that may be used on `stream`, of the context, and is freed in its order. The content is undefined.
+    /// Memory that may be used on `stream`, of the context, and is freed in its order. The content
+    /// is undefined.
     pub(crate) fn allocate(
         context: Context<'ctx>,
         extent: Extent,
@@ -171,7 +183,8 @@ impl<'ctx, T> PitchedBuffer<'ctx, T> {
         self.extent.is_empty()
     }
 
-    /// Bytes from the start of one row to the start of the next: the width in bytes, rounded up to a multiple of 512.
+    /// Bytes from the start of one row to the start of the next: the width in bytes, rounded up to
+    /// a multiple of 512.
     #[must_use]
     pub fn pitch_bytes(&self) -> usize {
         self.pitch
@@ -240,7 +253,8 @@ impl<'ctx, T> PitchedBuffer<'ctx, T> {
         Ok(PitchedSliceMut::new(self.context(), part))
     }
 
-    /// Frees the memory and says whether that worked; after an error it is handed back (`cuMemFreeAsync`).
+    /// Frees the memory and says whether that worked; after an error it is handed back
+    /// (`cuMemFreeAsync`).
     ///
     /// # Errors
     /// The memory and what the driver returned.

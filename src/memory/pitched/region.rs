@@ -14,17 +14,19 @@ use std::ffi::c_void;
 use std::ops::{Bound, RangeBounds};
 use std::ptr;
 
-/// Rows start at multiples of this many bytes from the first: a multiple of the 128 bytes of a cache line, so that the threads of a warp
-/// that read a row from its start touch as few lines as possible, of every alignment that a device asks of the rows of a texture, and what
-/// `cuMemAllocPitch` gives on every device of the last ten years. It is a constant because asking the device would be a driver call for
-/// each allocation.
+/// Rows start at multiples of this many bytes from the first: a multiple of the 128 bytes of a
+/// cache line, so that the threads of a warp that read a row from its start touch as few lines as
+/// possible, of every alignment that a device asks of the rows of a texture, and what
+/// `cuMemAllocPitch` gives on every device of the last ten years. It is a constant because asking
+/// the device would be a driver call for each allocation.
 pub(crate) const PITCH_ALIGNMENT: usize = 512;
 
-/// A box of elements in device memory. It does not say of which type: `T` in its methods is the same one throughout the box's life.
+/// A box of elements in device memory. It does not say of which type: `T` in its methods is the
+/// same one throughout the box's life.
 ///
-/// Either it has no bytes, then the address is 0 and the pitch means nothing, or the element at x, y, z is `x * size_of::<T>() +
-/// (z * slice_rows + y) * pitch` bytes after the address, for each x, y, z in the extent; no two of these share a byte and all are in one
-/// allocation.
+/// Either it has no bytes, then the address is 0 and the pitch means nothing, or the element at x,
+/// y, z is `x * size_of::<T>() + (z * slice_rows + y) * pitch` bytes after the address, for each x,
+/// y, z in the extent; no two of these share a byte and all are in one allocation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Region {
     pub(crate) address: CUdeviceptr,
@@ -36,7 +38,8 @@ pub(crate) struct Region {
 }
 
 impl Region {
-    /// Pitch and size in bytes of memory for `extent` elements; both 0 when there is nothing to allocate.
+    /// Pitch and size in bytes of memory for `extent` elements; both 0 when there is nothing to
+    /// allocate.
     pub(crate) fn plan<T>(extent: Extent) -> Result<(usize, usize)> {
         let len = extent.len::<T>()?;
         if len * size_of::<T>() == 0 {
@@ -66,7 +69,8 @@ impl Region {
         (rest == 0).then(|| self.pitch / size_of::<T>())
     }
 
-    /// Whether the device copies between these rows, whose pitch was checked when they were allocated, and those of host memory.
+    /// Whether the device copies between these rows, whose pitch was checked when they were
+    /// allocated, and those of host memory.
     pub(crate) fn check_other_pitch(&self, context: &ContextHandle, host: Side) -> Result<()> {
         match host.pitch <= self.pitch {
             true => Ok(()),
@@ -95,7 +99,8 @@ impl Region {
         if part.is_empty::<T>() {
             return Ok(Self { address: 0, ..part });
         }
-        // The first element of a box with bytes: an offset within the allocation, which does not wrap.
+        // The first element of a box with bytes: an offset within the allocation, which does not
+        // wrap.
         let offset = (z * self.slice_rows + y) * self.pitch + x * size_of::<T>();
         Ok(Self {
             address: self.address + offset as u64,
@@ -127,11 +132,12 @@ impl Region {
         }
     }
 
-    /// Sets each element (`cuMemsetD2D8Async`, `D16` or `D32`): one call when no other rows lie between the slices, else one for each.
+    /// Sets each element (`cuMemsetD2D8Async`, `D16` or `D32`): one call when no other rows lie
+    /// between the slices, else one for each.
     ///
     /// # Safety
-    /// The box has bytes, elements of the pattern's size, and is on the context's device, until `stream`, a live stream of it, has passed
-    /// this point; nothing else touches it.
+    /// The box has bytes, elements of the pattern's size, and is on the context's device, until
+    /// `stream`, a live stream of it, has passed this point; nothing else touches it.
     pub(crate) unsafe fn fill(
         self,
         context: &ContextHandle,
@@ -152,11 +158,13 @@ impl Region {
             };
             let driver = context.api();
             current::bind(context, || match pattern {
-                // SAFETY: the caller's promise, for the rows of a slice or, when they follow each other, of all.
+                // SAFETY: the caller's promise, for the rows of a slice or, when they follow each
+                // other, of all.
                 Pattern::D8(value) => unsafe {
                     calls::memset_d2d8_async(driver, rows, value, stream)
                 },
-                // SAFETY: as above. Rows start at multiples of the element's size: the pitch is one of 512, the allocation's start of 256.
+                // SAFETY: as above. Rows start at multiples of the element's size: the pitch is one
+                // of 512, the allocation's start of 256.
                 Pattern::D16(value) => unsafe {
                     calls::memset_d2d16_async(driver, rows, value, stream)
                 },
@@ -197,13 +205,14 @@ impl Start {
     }
 }
 
-/// Copies the elements of a box of `extent` elements of type `T`, which has bytes, and no byte that lies between rows
-/// (`cuMemcpy2DAsync` for one slice, `cuMemcpy3DAsync` for more).
+/// Copies the elements of a box of `extent` elements of type `T`, which has bytes, and no byte that
+/// lies between rows (`cuMemcpy2DAsync` for one slice, `cuMemcpy3DAsync` for more).
 ///
 /// # Safety
-/// Both sides have the rows, device memory on the context's device; they stay so, and those of the source unchanged, until `stream`, a
-/// live stream of the device, has passed this point. No element of one side is on the other, and nothing else touches the destination's
-/// elements in the meantime.
+/// Both sides have the rows, device memory on the context's device; they stay so, and those of the
+/// source unchanged, until `stream`, a live stream of the device, has passed this point. No element
+/// of one side is on the other, and nothing else touches the destination's elements in the
+/// meantime.
 pub(crate) unsafe fn copy<T>(
     context: &ContextHandle,
     to: Side,
@@ -278,11 +287,12 @@ pub(crate) struct End {
     pub(crate) region: Region,
 }
 
-/// Copies the elements of a box of elements of type `T`, which has bytes, to a box of the same extent, and no byte that lies between rows
-/// (`cuMemcpy3DPeerAsync`).
+/// Copies the elements of a box of elements of type `T`, which has bytes, to a box of the same
+/// extent, and no byte that lies between rows (`cuMemcpy3DPeerAsync`).
 ///
 /// # Safety
-/// As [`copy`], with each side on the device of its context, which is live. `context` is one of the two.
+/// As [`copy`], with each side on the device of its context, which is live. `context` is one of the
+/// two.
 pub(crate) unsafe fn copy_between<T>(
     context: &ContextHandle,
     to: End,

@@ -22,16 +22,19 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::RangeBounds;
 
-/// A borrowed box of elements of a [`PitchedBuffer`](crate::PitchedBuffer) that is only read. `Copy`, like `&[T]`.
+/// A borrowed box of elements of a [`PitchedBuffer`](crate::PitchedBuffer) that is only read.
+/// `Copy`, like `&[T]`.
 pub struct PitchedSlice<'b, 'ctx, T> {
     context: Context<'ctx>,
     region: Region,
     _borrow: PhantomData<&'b [T]>,
 }
 
-/// A borrowed box of elements of a [`PitchedBuffer`](crate::PitchedBuffer) that may be written, like `&mut [T]`.
+/// A borrowed box of elements of a [`PitchedBuffer`](crate::PitchedBuffer) that may be written,
+/// like `&mut [T]`.
 ///
-/// Two of them never share an element. Their rows may alternate in memory, as those of the two halves that
+/// Two of them never share an element. Their rows may alternate in memory, as those of the two
+/// halves that
 /// [`split_at_mut`](Self::split_at_mut) makes along [`Axis::X`]: an operation on one touches its own elements and nothing between them.
 pub struct PitchedSliceMut<'b, 'ctx, T> {
     context: Context<'ctx>,
@@ -64,19 +67,22 @@ macro_rules! queries {
             self.region.pitch
         }
 
-        /// Elements from the start of one row to the start of the next, when that is a whole number.
+        /// Elements from the start of one row to the start of the next, when that is a whole
+        /// number.
         #[must_use]
         pub fn pitch_elements(&self) -> Option<usize> {
             self.region.pitch_elements::<T>()
         }
 
-        /// Rows from the start of one slice to the start of the next, for a kernel: the height of the allocation.
+        /// Rows from the start of one slice to the start of the next, for a kernel: the height of
+        /// the allocation.
         #[must_use]
         pub fn slice_rows(&self) -> usize {
             self.region.slice_rows
         }
 
-        /// The device address of the first element; 0 when there is none. A number: only a kernel can do something with it.
+        /// The device address of the first element; 0 when there is none. A number: only a kernel
+        /// can do something with it.
         #[must_use]
         pub fn as_raw(&self) -> CUdeviceptr {
             self.region.address
@@ -142,22 +148,26 @@ impl<T: Pod> PitchedSlice<'_, '_, T> {
     /// What the driver returns.
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the device.
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
+    /// device.
     pub fn to_vec(self) -> Result<Vec<T>> {
         let mut host = all(T::zeroed(), self.region.extent.len::<T>()?);
         self.read(&mut host)?;
         Ok(host)
     }
 
-    /// Copies all elements to `host`: [`HostRowsMut`](crate::HostRowsMut) of the same extent, or a slice of as many elements (`cuMemcpy2DAsync`,
-    /// `cuMemcpy3DAsync`). What lies between the rows there is not written.
+    /// Copies all elements to `host`: [`HostRowsMut`](crate::HostRowsMut) of the same extent, or a
+    /// slice of as many elements (`cuMemcpy2DAsync`, `cuMemcpy3DAsync`). What lies between the rows
+    /// there is not written.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch), [`Error::ExtentMismatch`](crate::Error::ExtentMismatch),
+    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch),
+    /// [`Error::ExtentMismatch`](crate::Error::ExtentMismatch),
     /// [`Error::PitchTooLarge`](crate::Error::PitchTooLarge) or what the driver returns.
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the device.
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
+    /// device.
     pub fn read<'h>(self, host: impl RowTarget<'h, T>) -> Result<()> {
         let (state, from) = (self.context.state(), self.region);
         let mut host = host.rows(from.extent, Token)?;
@@ -167,8 +177,9 @@ impl<T: Pod> PitchedSlice<'_, '_, T> {
         let to = host.side();
         from.check_other_pitch(state, to)?;
         complete(state, HostUse::Lent, |stream| {
-            // SAFETY: both sides have the rows (checked by their types), any bits are a valid `T` (`Pod`), and both are borrowed until
-            // `complete` returns, which is after the wait (C5, C6).
+            // SAFETY: both sides have the rows (checked by their types), any bits are a valid `T`
+            // (`Pod`), and both are borrowed until `complete` returns, which is after the wait (C5,
+            // C6).
             unsafe { region::copy::<T>(state, to, from.side(), from.extent, stream) }
         })
     }
@@ -223,15 +234,17 @@ impl<'b, 'ctx, T> PitchedSliceMut<'b, 'ctx, T> {
 }
 
 impl<'ctx, T: Pod> PitchedSliceMut<'_, 'ctx, T> {
-    /// Overwrites all elements with those of `host`: [`HostRows`](crate::HostRows) of the same extent, or a slice of as many elements
-    /// (`cuMemcpy2DAsync`, `cuMemcpy3DAsync`).
+    /// Overwrites all elements with the elements of `host`: [`HostRows`](crate::HostRows) of the
+    /// same extent, or a slice of as many elements (`cuMemcpy2DAsync`, `cuMemcpy3DAsync`).
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch), [`Error::ExtentMismatch`](crate::Error::ExtentMismatch),
+    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch),
+    /// [`Error::ExtentMismatch`](crate::Error::ExtentMismatch),
     /// [`Error::PitchTooLarge`](crate::Error::PitchTooLarge) or what the driver returns.
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the device.
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
+    /// device.
     pub fn write<'h>(&mut self, host: impl RowSource<'h, T>) -> Result<()> {
         let (state, to) = (self.context.state(), self.region);
         let host = host.rows(to.extent, Token)?;
@@ -241,13 +254,14 @@ impl<'ctx, T: Pod> PitchedSliceMut<'_, 'ctx, T> {
         let from = host.side();
         to.check_other_pitch(state, from)?;
         complete(state, HostUse::Lent, |stream| {
-            // SAFETY: both sides have the rows (checked by their types) and are borrowed until `complete` returns, which is after the
-            // wait (C5, C6).
+            // SAFETY: both sides have the rows (checked by their types) and are borrowed until
+            // `complete` returns, which is after the wait (C5, C6).
             unsafe { region::copy::<T>(state, to.side(), from, to.extent, stream) }
         })
     }
 
-    /// Overwrites all elements with those of `source`, rows of the same context and extent (`cuMemcpy2DAsync`, `cuMemcpy3DAsync`).
+    /// Overwrites all elements with the elements of `source`, rows of the same context and extent
+    /// (`cuMemcpy2DAsync`, `cuMemcpy3DAsync`).
     ///
     /// # Errors
     /// [`Error::ExtentMismatch`](crate::Error::ExtentMismatch) or what the driver returns.
@@ -262,13 +276,15 @@ impl<'ctx, T: Pod> PitchedSliceMut<'_, 'ctx, T> {
             return Ok(());
         }
         complete(state, HostUse::None, |stream| {
-            // SAFETY: both sides have the rows on this device (equal brands, C2), share no element (`self` is a mutable borrow), and are
-            // borrowed until `complete` returns, which is after the wait (C5, C6).
+            // SAFETY: both sides have the rows on this device (equal brands, C2), share no element
+            // (`self` is a mutable borrow), and are borrowed until `complete` returns, which is
+            // after the wait (C5, C6).
             unsafe { region::copy::<T>(state, to.side(), from.side(), to.extent, stream) }
         })
     }
 
-    /// Sets every element to `value` (`cuMemsetD2D8Async`, `cuMemsetD2D16Async` or `cuMemsetD2D32Async`).
+    /// Sets every element to `value` (`cuMemsetD2D8Async`, `cuMemsetD2D16Async` or
+    /// `cuMemsetD2D32Async`).
     ///
     /// # Errors
     /// What the driver returns.
@@ -281,7 +297,8 @@ impl<'ctx, T: Pod> PitchedSliceMut<'_, 'ctx, T> {
             return Ok(());
         };
         complete(state, HostUse::None, |stream| {
-            // SAFETY: the elements are on this device and borrowed until `complete` returns, which is after the wait (C5, C6).
+            // SAFETY: the elements are on this device and borrowed until `complete` returns, which
+            // is after the wait (C5, C6).
             unsafe { to.fill(state, pattern, stream) }
         })
     }

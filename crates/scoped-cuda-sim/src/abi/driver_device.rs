@@ -229,7 +229,8 @@ unsafe fn write_text(to: *mut c_char, length: c_int, text: &str, may_cut: bool) 
         return Err(CUresult::INVALID_VALUE);
     }
     let used = text.len().min(room);
-    // SAFETY: room for `length` bytes (the caller's promise), of which these are at most all but one.
+    // SAFETY: room for `length` bytes (the caller's promise), of which these are at most all but
+    // one.
     unsafe { ptr::copy_nonoverlapping(text.as_ptr(), to.cast::<u8>(), used) };
     // SAFETY: `used` is less than `length`.
     let end = unsafe { to.add(used) };

@@ -21,7 +21,8 @@ pub(crate) struct Jit {
     time: Option<*mut *mut c_void>,
 }
 
-// SAFETY: the pointers are used during calls only, by whichever thread makes the call that the caller's promise is about.
+// SAFETY: the pointers are used during calls only, by whichever thread makes the call that the
+// caller's promise is about.
 unsafe impl Send for Jit {}
 
 /// A buffer for text.
@@ -48,7 +49,8 @@ impl Jit {
     /// `INVALID_VALUE` for what the driver does not take, whatever the image.
     ///
     /// # Safety
-    /// `options` and `values` have `count` elements each; a log buffer has as many bytes as its size option says.
+    /// `options` and `values` have `count` elements each; a log buffer has as many bytes as its
+    /// size option says.
     pub(super) unsafe fn read(
         state: &mut State,
         count: c_uint,
@@ -137,7 +139,8 @@ impl Log {
         (self.room, self.size) = (room as usize, at);
     }
 
-    /// Writes what fits, with a NUL, and (if wanted) how many bytes that is: without the NUL, or the size of the buffer if that is less.
+    /// Writes what fits, with a NUL, and (if wanted) how many bytes that is: without the NUL, or
+    /// the size of the buffer if that is less.
     ///
     /// # Safety
     /// Buffer and size are still there.

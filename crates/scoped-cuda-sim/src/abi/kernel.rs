@@ -266,8 +266,8 @@ unsafe fn launch(
 /// The parameters' bytes at their offsets.
 ///
 /// # Safety
-/// `parameters` is null, or points to a pointer for each of the entry's parameters, each of which is null or points to
-/// a value of that parameter's size.
+/// `parameters` is null, or points to a pointer for each of the entry's parameters, each of which
+/// is null or points to a value of that parameter's size.
 unsafe fn read_parameters(entry: &Entry, parameters: *mut *mut c_void) -> Outcome<Vec<u8>> {
     let mut values = vec![0; entry.parameter_bytes()];
     if parameters.is_null() && !values.is_empty() {

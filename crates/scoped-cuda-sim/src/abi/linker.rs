@@ -26,7 +26,8 @@ pub(super) unsafe extern "C" fn cuLinkCreate(
     let linker = unsafe { Out::new(linker) };
     call("cuLinkCreate", Named::Current, |_, mut state| {
         let (context, linker) = (state.current()?, linker?);
-        // SAFETY: the caller passes `count` options and values, and log buffers of the sizes that it gives.
+        // SAFETY: the caller passes `count` options and values, and log buffers of the sizes that
+        // it gives.
         let jit = unsafe { Jit::read(&mut state, count, options, values) }?;
         let made = state.add_linker(context, jit);
         linker.set(CUlinkState::from_ptr(made.as_ptr()))
@@ -62,7 +63,8 @@ pub(super) unsafe extern "C" fn cuLinkAddData(
             }
             let newest = newest_ptx(machine.simulation().version);
             let texts = image::input(data, newest, &linker.jit.options).map_err(|refused| {
-                // SAFETY: the buffers are valid until the linker is destroyed (the promise of its creation).
+                // SAFETY: the buffers are valid until the linker is destroyed (the promise of its
+                // creation).
                 unsafe { linker.jit.complain(&refused.log) };
                 refused.code
             })?;
@@ -92,7 +94,8 @@ pub(super) unsafe extern "C" fn cuLinkComplete(
             let newest = newest_ptx(machine.simulation().version);
             let linked = image::link(&linker.texts, newest, &linker.jit.options);
             let (image, info) = linked.map_err(|refused| {
-                // SAFETY: the buffers are valid until the linker is destroyed (the promise of its creation).
+                // SAFETY: the buffers are valid until the linker is destroyed (the promise of its
+                // creation).
                 unsafe { linker.jit.complain(&refused.log) };
                 refused.code
             })?;

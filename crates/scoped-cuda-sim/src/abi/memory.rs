@@ -14,8 +14,8 @@ use std::ffi::{c_int, c_uchar, c_uint, c_ushort, c_void};
 use std::slice;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Copies from pageable memory that are larger than this are not asynchronous at all. (Measured: 1 MiB returns at once, 16 MiB does
-/// not.)
+/// Copies from pageable memory that are larger than this are not asynchronous at all. (Measured: 1
+/// MiB returns at once, 16 MiB does not.)
 const STAGED_MAX: usize = 1 << 20;
 
 fn stream_handle(stream: CUstream) -> Handle {
@@ -108,9 +108,11 @@ pub(super) unsafe extern "C" fn cuMemPoolSetAttribute(
                 return Err(CUresult::INVALID_VALUE);
             }
             let value = match attribute {
-                // SAFETY: these attributes are of type `int`, and the caller passes a pointer to one.
+                // SAFETY: these attributes are of type `int`, and the caller passes a pointer to
+                // one.
                 1..=3 => i64::from(unsafe { value.cast::<c_int>().read() }) as u64,
-                // SAFETY: these attributes are of type `cuuint64_t`, and the caller passes a pointer to one.
+                // SAFETY: these attributes are of type `cuuint64_t`, and the caller passes a
+                // pointer to one.
                 4 | 6 | 8 => unsafe { value.cast::<u64>().read() },
                 _ => return Err(CUresult::INVALID_VALUE),
             };
@@ -145,10 +147,12 @@ pub(super) unsafe extern "C" fn cuMemPoolGetAttribute(
             _ => return Err(CUresult::INVALID_VALUE),
         };
         if attribute < 4 {
-            // SAFETY: these attributes are of type `int`, and the caller passes null or a pointer to one.
+            // SAFETY: these attributes are of type `int`, and the caller passes null or a pointer
+            // to one.
             unsafe { Out::new(value.cast::<c_int>()) }?.set(answer as c_int)
         } else {
-            // SAFETY: these attributes are of type `cuuint64_t`, and the caller passes null or a pointer to one.
+            // SAFETY: these attributes are of type `cuuint64_t`, and the caller passes null or a
+            // pointer to one.
             unsafe { Out::new(value.cast::<u64>()) }?.set(answer)
         }
     })
@@ -311,7 +315,8 @@ pub(super) unsafe extern "C" fn cuPointerGetAttribute(
             let allocation = &place.allocation;
             let context = allocation.owner.map_or(Handle::NULL, |owner| owner.handle);
             match attribute {
-                // SAFETY: each attribute has a type in cuda.h, and the caller passes null or a pointer to one.
+                // SAFETY: each attribute has a type in cuda.h, and the caller passes null or a
+                // pointer to one.
                 1 => unsafe { Out::new(data.cast()) }?.set(CUcontext::from_ptr(context.as_ptr())),
                 // SAFETY: as above. CU_MEMORYTYPE_HOST and CU_MEMORYTYPE_DEVICE.
                 2 => unsafe { Out::new(data.cast()) }?.set(if allocation.is_pinned() {
@@ -421,7 +426,8 @@ pub(super) unsafe extern "C" fn cuMemcpyHtoD(
         }
         // SAFETY: the caller passes `bytes` readable bytes.
         let from = unsafe { slice::from_raw_parts(from.cast::<u8>(), bytes) }.to_vec();
-        // The call returns before the bytes have arrived: only the NULL stream's order knows of them.
+        // The call returns before the bytes have arrived: only the NULL stream's order knows of
+        // them.
         machine.enqueue(&mut state, stream, Work::FromStaged { to, from })?;
         Ok(())
     })

@@ -1,8 +1,8 @@
 //! The entry points, with the signatures of `cuda.h`, and how they are found.
 //!
-//! Each is thin: it enters the machine that its arguments name, looks up the objects, and acts on them. What a function
-//! says about pointers in its SAFETY comments are the promises that every caller of the C function makes: a pointer is
-//! null or valid for the call.
+//! Each is thin: it enters the machine that its arguments name, looks up the objects, and acts on
+//! them. What a function says about pointers in its SAFETY comments are the promises that every
+//! caller of the C function makes: a pointer is null or valid for the call.
 
 #![allow(unsafe_code)] // writes through the out-pointers of C callers
 
@@ -48,7 +48,8 @@ macro_rules! entry_points {
         /// The signatures are those of the symbol table, which is compared with `cuda.h`.
         const _: Symbols = Symbols { $($required,)* $($optional: Some($optional),)* };
 
-        /// The entry point of this name in the version that a caller of CUDA `version` expects; null when there is none.
+        /// The entry point of this name in the version that a caller of CUDA `version` expects;
+        /// null when there is none.
         pub(super) fn address(name: &str, version: c_int) -> *const c_void {
             let (since, until, address) = match name {
                 $(stringify!($required) => (since(name), c_int::MAX, $required as *const c_void),)*
@@ -85,7 +86,8 @@ entry_points! {
         cuOccupancyMaxPotentialClusterSize cuOccupancyMaxActiveClusters
     }
     optional { cuFuncGetParamInfo cuFuncGetParamCount cuMemPrefetchAsync cuMemAdvise }
-    // What the crate does not call, for programs and tests that make raw calls. Later signatures are not simulated.
+    // What the crate does not call, for programs and tests that make raw calls. Later signatures
+    // are not simulated.
     more {
         cuDevicePrimaryCtxGetState from 7000 before 99_990;
         cuDevicePrimaryCtxSetFlags from 11_000 before 99_990;
@@ -143,7 +145,8 @@ impl<T> Out<T> {
     }
 
     fn set(self, value: T) -> Outcome {
-        // SAFETY: valid for a write (the promise of `new`); each is written at most once, during the call.
+        // SAFETY: valid for a write (the promise of `new`); each is written at most once, during
+        // the call.
         unsafe { self.0.write(value) };
         Ok(())
     }

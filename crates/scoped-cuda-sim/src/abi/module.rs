@@ -32,9 +32,11 @@ pub(super) unsafe extern "C" fn cuModuleLoadDataEx(
             if image.is_null() || count > 0 && (options.is_null() || values.is_null()) {
                 return Err(CUresult::INVALID_VALUE);
             }
-            // SAFETY: the caller passes `count` options and values, and log buffers of the sizes that it gives.
+            // SAFETY: the caller passes `count` options and values, and log buffers of the sizes
+            // that it gives.
             let jit = unsafe { Jit::read(&mut state, count, options, values) }?;
-            // SAFETY: the caller passes PTX that ends with a NUL, or an image that is as long as its headers say.
+            // SAFETY: the caller passes PTX that ends with a NUL, or an image that is as long as
+            // its headers say.
             let image = unsafe { whole(image.cast()) };
             let version = machine.simulation().version;
             let loaded = image::load(image, newest_ptx(version), &jit.options);
@@ -60,7 +62,8 @@ pub(super) fn newest_ptx(version: c_int) -> (u32, u32) {
 unsafe fn whole<'a>(image: *const u8) -> &'a [u8] {
     for (magic, header) in image::HEADERS {
         let is_it = |(offset, &byte): (usize, &u8)| {
-            // SAFETY: the bytes before it are those of the magic number, so there is no NUL among them and no end.
+            // SAFETY: the bytes before it are those of the magic number, so there is no NUL among
+            // them and no end.
             let at = unsafe { image.add(offset) };
             // SAFETY: as above.
             byte == unsafe { at.read() }

@@ -148,7 +148,8 @@ pub(super) unsafe extern "C" fn cuMemcpy3DPeerAsync(
             if shape.is_empty() {
                 return Ok(());
             }
-            // Of the current context it does not depend which memory may be named: that is what the contexts in it are for.
+            // Of the current context it does not depend which memory may be named: that is what the
+            // contexts in it are for.
             let [to_device, from_device] = devices;
             let admits = |device| {
                 move |_: &mut State, place: &Place| match place.allocation.admits(device) {

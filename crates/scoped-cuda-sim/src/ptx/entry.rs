@@ -113,7 +113,8 @@ impl Parser<'_> {
         Ok((size, alignment))
     }
 
-    /// The size of an array of elements of this size, with the dimensions that follow; of one, when none do.
+    /// The size of an array of elements of this size, with the dimensions that follow; of one, when
+    /// none do.
     fn of_array(&mut self, mut size: usize) -> Parsed<usize> {
         while self.accept(b'[')? {
             size = size

@@ -22,7 +22,8 @@ impl<'a> Token<'a> {
     }
 }
 
-/// Reads a text from its beginning to its end. What it knows of the language is in the files of its parts.
+/// Reads a text from its beginning to its end. What it knows of the language is in the files of its
+/// parts.
 pub(super) struct Parser<'a> {
     text: &'a [u8],
     position: usize,

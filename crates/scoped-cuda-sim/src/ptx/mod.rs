@@ -1,4 +1,5 @@
-//! Reads PTX text as far as a program outside needs it: the entries, their parameters and their limits, and the variables.
+//! Reads PTX text as far as a program outside needs it: the entries, their parameters and their
+//! limits, and the variables.
 //!
 //! Instructions are skipped, not checked. Any bytes may be given.
 
@@ -52,7 +53,8 @@ pub(super) struct Ptx {
     pub(super) variables: Vec<Variable>,
 }
 
-/// The words, strings and marks of a text, without what is between them; up to the first that cannot be read.
+/// The words, strings and marks of a text, without what is between them; up to the first that
+/// cannot be read.
 pub(super) fn tokens(text: &[u8]) -> Vec<&[u8]> {
     let mut parser = Parser::new(text);
     std::iter::from_fn(|| parser.next_text()).collect()
@@ -150,7 +152,8 @@ impl Ptx {
         Err(Refusal::Wrong { log })
     }
 
-    /// What several texts have together: a variable that one of them declares and another one defines is there once.
+    /// What several texts have together: a variable that one of them declares and another one
+    /// defines is there once.
     pub(super) fn linked(parts: Vec<Self>) -> Self {
         let (mut linked, mut declared) = (Self::default(), Vec::new());
         for part in parts {
@@ -181,7 +184,8 @@ impl Ptx {
         entries.chain(variables.map(|variable| variable.name.as_str()))
     }
 
-    /// The same when it is loaded as it is, without other texts: what is only declared is a variable too, if its size is known.
+    /// The same when it is loaded as it is, without other texts: what is only declared is a
+    /// variable too, if its size is known.
     pub(super) fn resolved(self) -> Parsed<Self> {
         match self.variables.iter().find(|known| known.bytes == 0) {
             None => Ok(self),

@@ -32,7 +32,8 @@ impl Holds {
 }
 
 impl Type {
-    /// The bits of an initialiser. Those of an expression, such as an address, are zero. `None` for a number of the wrong kind.
+    /// The bits of an initialiser. Those of an expression, such as an address, are zero. `None` for
+    /// a number of the wrong kind.
     pub(super) fn value(self, text: &str) -> Option<u128> {
         let (is_negative, digits) = match text.strip_prefix('-') {
             Some(digits) => (true, digits),

@@ -36,7 +36,8 @@ const DIMENSIONS_MAX: usize = 16;
 const BYTES_MAX: usize = isize::MAX as usize;
 
 impl Parser<'_> {
-    /// What follows `.global` or `.const`: `.align 4 .f32 coef[2] = {0f3F800000, 2.0};` and the like. None for textures and the like.
+    /// What follows `.global` or `.const`: `.align 4 .f32 coef[2] = {0f3F800000, 2.0};` and the
+    /// like. None for textures and the like.
     pub(super) fn variables(
         &mut self,
         is_constant: bool,
@@ -169,7 +170,8 @@ impl Parser<'_> {
         }
     }
 
-    /// The rest of a list whose brace was read, for an array of this shape from byte `start` on. Says how many items it has.
+    /// The rest of a list whose brace was read, for an array of this shape from byte `start` on.
+    /// Says how many items it has.
     fn list_of(
         &mut self,
         of: Type,

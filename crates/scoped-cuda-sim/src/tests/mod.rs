@@ -257,7 +257,8 @@ impl Program {
         if code == CUresult::SUCCESS {
             return Ok(module);
         }
-        // SAFETY: the log is an array that was all zero and of which the driver leaves the last byte so.
+        // SAFETY: the log is an array that was all zero and of which the driver leaves the last
+        // byte so.
         let log = unsafe { CStr::from_ptr(log.as_ptr()) };
         Err((code, log.to_str().unwrap().to_owned()))
     }

@@ -185,8 +185,8 @@ fn the_stack_pushes_pops_and_replaces() {
     });
 }
 
-/// What follows a destroyed context further, pushing its handle or destroying it or its objects again, corrupts the real driver's heap
-/// now and then.
+/// What follows a destroyed context further, pushing its handle or destroying it or its objects
+/// again, corrupts the real driver's heap now and then.
 #[test]
 fn a_destroyed_context_is_popped_and_known_to_be_gone() {
     on_api(|api| {
@@ -214,8 +214,9 @@ fn a_context_that_is_destroyed_further_down_stays_on_the_stack() {
     });
 }
 
-/// Objects of a primary context that ended, asked for after it has come to life again. (Its stream crashes the driver, sometimes, and
-/// of its event the driver says the one time that its context is destroyed and the other that it is invalid.)
+/// Objects of a primary context that ended, asked for after it has come to life again. (Its stream
+/// crashes the driver, sometimes, and of its event the driver says the one time that its context is
+/// destroyed and the other that it is invalid.)
 #[test]
 fn objects_of_an_ended_context_do_not_come_back_with_it() {
     on_api(|api| {

@@ -1,4 +1,5 @@
-//! Where the real driver crashes, the simulated one says so. These tests run on the simulated driver, whatever is under test.
+//! Where the real driver crashes, the simulated one says so. These tests run on the simulated
+//! driver, whatever is under test.
 
 use crate::common::simulated;
 use crate::rig::*;
@@ -6,7 +7,8 @@ use scoped_cuda::ffi::*;
 use scoped_cuda::sim::Simulation;
 use std::ptr;
 
-/// Runs a test on two devices of a simulated machine that must have reported, in the end, a violation for each of `expected`.
+/// Runs a test on two devices of a simulated machine that must have reported, in the end, a
+/// violation for each of `expected`.
 pub(crate) fn on_simulated(expected: &[&str], test: impl FnOnce(Api, Side, Side)) {
     let driver = simulated(Simulation::default());
     let api = Api::of(driver);

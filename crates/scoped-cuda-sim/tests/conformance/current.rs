@@ -1,4 +1,5 @@
-//! Which calls look at the context that is current on the thread, and what they do with a wrong one.
+//! Which calls look at the context that is current on the thread, and what they do with a wrong
+//! one.
 
 use crate::rig::*;
 use scoped_cuda::ffi::*;
@@ -104,7 +105,8 @@ fn copies_of_plain_memory_on_a_stream_need_no_context() {
     });
 }
 
-/// Pool memory has no context that the driver could take instead of the current one: it asks whether the current device may have it.
+/// Pool memory has no context that the driver could take instead of the current one: it asks
+/// whether the current device may have it.
 #[test]
 fn copies_of_pool_memory_refuse_a_wrong_context_until_its_device_is_admitted() {
     on_sides(|api, sides| {
@@ -262,7 +264,8 @@ fn what_names_an_object_to_destroy_or_to_ask_needs_no_context() {
     });
 }
 
-/// A pool belongs to the device that its properties name, and its memory too, whatever stream allocates it.
+/// A pool belongs to the device that its properties name, and its memory too, whatever stream
+/// allocates it.
 #[test]
 fn pools_need_no_context() {
     on_sides(|api, sides| {

@@ -18,7 +18,8 @@ const INVALID_SOURCE: CUresult = CUresult::INVALID_SOURCE;
 /// Bytes of each log.
 const ROOM: usize = 4096;
 
-/// Options with an information log and an error log, in place for as long as a linker may want them.
+/// Options with an information log and an error log, in place for as long as a linker may want
+/// them.
 struct Jit {
     info: Vec<u8>,
     error: Vec<u8>,

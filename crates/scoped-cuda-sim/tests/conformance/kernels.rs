@@ -255,7 +255,8 @@ fn what_does_not_begin_like_ptx_is_no_image() {
     });
 }
 
-/// Only what the simulated driver reads: it skips the bodies of kernels, so that no wrong instruction is here.
+/// Only what the simulated driver reads: it skips the bodies of kernels, so that no wrong
+/// instruction is here.
 #[test]
 fn broken_ptx_is_refused_with_the_line() {
     in_context(|api| {

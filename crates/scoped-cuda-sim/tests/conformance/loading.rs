@@ -4,8 +4,8 @@ use crate::rig::*;
 use scoped_cuda::ffi::*;
 use std::ffi::{CStr, c_char, c_int};
 
-/// A symbol is asked for in the version in which its signature appeared: an older version has none, and one above the driver's own
-/// finds nothing at all.
+/// A symbol is asked for in the version in which its signature appeared: an older version has none,
+/// and one above the driver's own finds nothing at all.
 #[test]
 fn entry_points_are_found_from_their_version_up_to_the_drivers() {
     on_api(|api| {

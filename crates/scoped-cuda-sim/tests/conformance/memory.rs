@@ -10,7 +10,8 @@ use std::time::Duration;
 /// How long a test waits for something that must happen.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What an allocation that succeeds is given back, and one that fails leaves behind in its out-variable.
+/// What an allocation that succeeds is given back, and one that fails leaves behind in its
+/// out-variable.
 #[test]
 fn allocations_of_nothing_and_of_too_much() {
     on_sides(|api, sides| {
@@ -71,7 +72,8 @@ fn work_on_nothing_succeeds_and_looks_at_no_address() {
     });
 }
 
-/// Pool memory ends where it was asked to end. (Plain memory ends later, at the end of what was reserved for it.)
+/// Pool memory ends where it was asked to end. (Plain memory ends later, at the end of what was
+/// reserved for it.)
 #[test]
 fn pool_memory_is_refused_past_its_end_and_nothing_is_broken() {
     on_sides(|api, sides| {
@@ -153,8 +155,8 @@ fn a_free_takes_the_start_of_live_memory_or_null() {
     });
 }
 
-/// Starts a copy of `bytes` pageable bytes behind a gate on a thread of its own, and finds out whether the call returns, within
-/// `patience`, before the gate opens.
+/// Starts a copy of `bytes` pageable bytes behind a gate on a thread of its own, and finds out
+/// whether the call returns, within `patience`, before the gate opens.
 fn returns_at_once(
     api: Api,
     side: Side,
@@ -186,7 +188,8 @@ fn returns_at_once(
     is_early
 }
 
-/// Why only pinned memory overlaps, and why a read waits on the thread that calls it. (Between 1 and 16 MiB nobody has looked.)
+/// Why only pinned memory overlaps, and why a read waits on the thread that calls it. (Between 1
+/// and 16 MiB nobody has looked.)
 #[test]
 fn an_asynchronous_copy_of_pageable_memory_blocks_when_it_reads_or_is_large() {
     on_sides(|api, sides| {
@@ -242,8 +245,8 @@ fn a_destroyed_pool_is_refused() {
     });
 }
 
-/// Pool memory outlives its pool and the context that was alive when it was allocated, and a pool does so, too. (With one device there
-/// is no other context to free it from.)
+/// Pool memory outlives its pool and the context that was alive when it was allocated, and a pool
+/// does so, too. (With one device there is no other context to free it from.)
 #[test]
 fn pool_memory_is_freed_after_its_pool_and_its_devices_context() {
     on_api(|api| {

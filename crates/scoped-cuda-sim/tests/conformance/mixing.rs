@@ -14,7 +14,8 @@ fn an_event_is_recorded_on_a_stream_of_its_own_context_and_waited_for_on_any() {
     });
 }
 
-/// The rule is about contexts and not about devices: a context that another library created on the same device is another one.
+/// The rule is about contexts and not about devices: a context that another library created on the
+/// same device is another one.
 #[test]
 fn an_event_is_not_recorded_on_a_stream_of_another_context_of_its_device() {
     on_sides(|api, sides| {
@@ -125,7 +126,8 @@ fn peer_access_has_a_direction_and_is_enabled_once() {
     });
 }
 
-/// For pool memory, the copy needs the *current* device to be admitted to the other one's pool. Plain memory needs nothing.
+/// For pool memory, the copy needs the *current* device to be admitted to the other one's pool.
+/// Plain memory needs nothing.
 #[test]
 fn a_copy_between_devices_asks_whether_the_current_device_is_admitted_to_both_pools() {
     on_two(|api, a, b| {

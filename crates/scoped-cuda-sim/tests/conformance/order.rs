@@ -48,7 +48,8 @@ fn pending_work_is_not_ready() {
     });
 }
 
-/// A wait is for the record that was the last when the wait was enqueued: recording the event again does not move it.
+/// A wait is for the record that was the last when the wait was enqueued: recording the event again
+/// does not move it.
 #[test]
 fn a_wait_is_for_the_last_record_at_the_time_of_the_call() {
     with_streams(|api, _, [first, early, late], [event, after, later]| {

@@ -1,4 +1,5 @@
-//! Raw calls, and what most tests start from: for each of two devices a context with a stream, an event, memory and a kernel.
+//! Raw calls, and what most tests start from: for each of two devices a context with a stream, an
+//! event, memory and a kernel.
 
 #![allow(dead_code)] // two test binaries use a part each
 
@@ -26,8 +27,9 @@ pub(crate) const WATCH: Duration = Duration::from_millis(30);
 /// Calls an entry point of the crate's table.
 macro_rules! cu {
     ($api:ident.$name:ident($($argument:expr),* $(,)?)) => {
-        // SAFETY: the pointers are null or valid for the call, and what the work uses is kept until the test has waited for it. What
-        // else is wrong with the arguments, the driver was seen to refuse.
+        // SAFETY: the pointers are null or valid for the call, and what the work uses is kept until
+        // the test has waited for it. What else is wrong with the arguments, the driver was seen to
+        // refuse.
         unsafe { ($api.cu.$name)($($argument),*) }
     };
 }
@@ -118,7 +120,8 @@ pub(crate) struct Gate {
     _open: mpsc::Sender<()>,
 }
 
-/// Runs a test that starts with no context alive. Primary contexts belong to the process, so tests on the real driver take turns.
+/// Runs a test that starts with no context alive. Primary contexts belong to the process, so tests
+/// on the real driver take turns.
 pub(crate) fn on_api(test: impl FnOnce(Api)) {
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = real().then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner));
@@ -128,7 +131,8 @@ pub(crate) fn on_api(test: impl FnOnce(Api)) {
     });
 }
 
-/// Runs a test with the objects of device 0 and, when there is one, of device 1. No context is current.
+/// Runs a test with the objects of device 0 and, when there is one, of device 1. No context is
+/// current.
 pub(crate) fn on_sides(test: impl FnOnce(Api, &[Side])) {
     on_api(|api| {
         let count = api.driver.device_count().unwrap().min(2);
@@ -138,7 +142,8 @@ pub(crate) fn on_sides(test: impl FnOnce(Api, &[Side])) {
     });
 }
 
-/// Runs a test that asks what happens between two devices. With one device there is nothing to ask, and the test says so.
+/// Runs a test that asks what happens between two devices. With one device there is nothing to ask,
+/// and the test says so.
 pub(crate) fn on_two(test: impl FnOnce(Api, Side, Side)) {
     on_sides(|api, sides| match *sides {
         [a, b] => test(api, a, b),
@@ -165,8 +170,8 @@ impl Api {
         }
     }
 
-    /// Makes a call on objects of the first side with no context current, with that of the other device (when there is one) and
-    /// with its own, and compares the answers.
+    /// Makes a call on objects of the first side with no context current, with that of the other
+    /// device (when there is one) and with its own, and compares the answers.
     #[track_caller]
     pub(crate) fn answers(
         self,

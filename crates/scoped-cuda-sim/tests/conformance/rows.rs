@@ -1,7 +1,7 @@
 //! Strided copies and fills: which context they look at, what they refuse, and where they end.
 //!
-//! Unlike those of the other files these answers were written down before they were measured: from cuda.h, and from what the same
-//! questions about copies and fills without strides were answered.
+//! Unlike those of the other files these answers were written down before they were measured: from
+//! cuda.h, and from what the same questions about copies and fills without strides were answered.
 
 use crate::rig::*;
 use scoped_cuda::ffi::*;
@@ -148,7 +148,8 @@ fn rows_may_end_where_the_memory_ends() {
     });
 }
 
-/// On the simulated driver, whatever is under test: the real one crashes on at least one of these. This crate never makes them.
+/// On the simulated driver, whatever is under test: the real one crashes on at least one of these.
+/// This crate never makes them.
 #[test]
 fn descriptions_that_cannot_be_are_refused() {
     crate::crashes::on_simulated(&[], |api, side, _| {

@@ -1,4 +1,5 @@
-//! The comparisons: each returns the mismatches, so that the tests at the end can show that it finds one.
+//! The comparisons: each returns the mismatches, so that the tests at the end can show that it
+//! finds one.
 
 use crate::header::{Field, Header, HeaderAttribute, Struct, Type};
 use scoped_cuda::ffi::{Presence, Symbol};
@@ -45,7 +46,8 @@ pub(crate) fn symbol_mismatches(header: &Header, symbol: &Symbol) -> Vec<String>
             "{name} {version}: required, but a driver of CUDA 12.0 lacks it"
         ));
     }
-    // The driver gives the newest version up to the one asked for; to ask for an older one must not happen by oversight.
+    // The driver gives the newest version up to the one asked for; to ask for an older one must not
+    // happen by oversight.
     if let Some(newer) = versions
         .keys()
         .find(|&&newer| newer > version && newer <= OLDEST_DRIVER)
@@ -79,8 +81,8 @@ pub(crate) fn struct_mismatches(header: &Header, name: &str, rust: &Struct) -> V
             "{name}: header size and alignment, then the crate's: {sizes:?}"
         ));
     }
-    // Field by field, and all of both: no hole but what aligns the next field, and no overlap, so that a field that either side leaves
-    // out shows.
+    // Field by field, and all of both: no hole but what aligns the next field, and no overlap, so
+    // that a field that either side leaves out shows.
     let mut c_fields = c.fields.iter();
     let mut end = 0;
     for field in &rust.fields {
@@ -118,7 +120,8 @@ pub(crate) fn struct_mismatches(header: &Header, name: &str, rust: &Struct) -> V
     mismatches
 }
 
-/// Where a field that comes next after byte `end` starts: numbers and pointers are aligned to their size.
+/// Where a field that comes next after byte `end` starts: numbers and pointers are aligned to their
+/// size.
 fn aligned(end: usize, field: &Field) -> usize {
     match field.kind {
         "signed" | "unsigned" | "pointer" => end.next_multiple_of(field.size),

@@ -38,7 +38,8 @@ pub(crate) struct Struct {
 /// Some bytes of a struct.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Field {
-    /// Of the header; of the Rust struct it is the header's names of the fields that these bytes are, with a space between.
+    /// Of the header; of the Rust struct it is the header's names of the fields that these bytes
+    /// are, with a space between.
     pub(crate) name: &'static str,
     pub(crate) offset: usize,
     pub(crate) size: usize,
@@ -55,7 +56,8 @@ pub(crate) struct HeaderAttribute {
 }
 
 impl Header {
-    /// The checked-in facts. Panics at a line that it does not understand or that says a thing twice.
+    /// The checked-in facts. Panics at a line that it does not understand or that says a thing
+    /// twice.
     pub(crate) fn read() -> Self {
         Self::parse(include_str!("cuda_13_5.txt"))
     }
@@ -136,7 +138,8 @@ impl Header {
         before.is_none().then_some(())
     }
 
-    /// A C type in the spelling that the symbol table uses; `None` for one that the crate has no type for.
+    /// A C type in the spelling that the symbol table uses; `None` for one that the crate has no
+    /// type for.
     pub(crate) fn in_rust(&self, c: &str) -> Option<String> {
         let pointee = c.trim_end_matches('*');
         let (constant, base) = pointee

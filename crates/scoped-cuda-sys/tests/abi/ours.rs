@@ -61,7 +61,8 @@ pub(crate) fn rust_type<T, Inside: Kind>(
     )
 }
 
-/// What the fixture calls a Rust type's kind: two types of one size still differ in how C reads their bits.
+/// What the fixture calls a Rust type's kind: two types of one size still differ in how C reads
+/// their bits.
 pub(crate) trait Kind {
     const KIND: &'static str;
 }
@@ -370,6 +371,15 @@ pub(crate) fn rust_results() -> Vec<(&'static str, u32)> {
         PEER_ACCESS_NOT_ENABLED,
         CONTEXT_IS_DESTROYED,
         COOPERATIVE_LAUNCH_TOO_LARGE,
+        STREAM_CAPTURE_UNSUPPORTED,
+        STREAM_CAPTURE_INVALIDATED,
+        STREAM_CAPTURE_MERGE,
+        STREAM_CAPTURE_UNMATCHED,
+        STREAM_CAPTURE_UNJOINED,
+        STREAM_CAPTURE_ISOLATION,
+        STREAM_CAPTURE_IMPLICIT,
+        CAPTURED_EVENT,
+        STREAM_CAPTURE_WRONG_THREAD,
         INVALID_CLUSTER_SIZE,
         ASSERT,
         HOST_MEMORY_ALREADY_REGISTERED,
