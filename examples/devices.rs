@@ -91,9 +91,11 @@ fn real_driver() -> Option<Driver> {
 /// Devices 0 and 1 reach each other, so do 2 and 3, and device 0 reads from device 2.
 fn simulated_driver() -> Result<Driver> {
     println!("using the simulated driver: a made-up machine");
-    Driver::simulated(Simulation {
-        devices: 4,
-        peers: Peers::Only(vec![(0, 1), (1, 0), (2, 3), (3, 2), (0, 2)]),
-        ..Simulation::default()
-    })
+    Driver::simulated(Simulation::default().devices(4).peers(Peers::Only(vec![
+        (0, 1),
+        (1, 0),
+        (2, 3),
+        (3, 2),
+        (0, 2),
+    ])))
 }

@@ -393,11 +393,11 @@ fn real_driver() -> Option<Driver> {
 /// other's memory, 2 to that of 1.
 fn simulated_driver() -> Result<Driver> {
     println!("using the simulated driver: same program, no GPU");
-    let driver = Driver::simulated(Simulation {
-        devices: 3,
-        peers: Peers::Only(vec![(0, 1), (1, 0), (2, 1)]),
-        ..Simulation::default()
-    })?;
+    let driver = Driver::simulated(Simulation::default().devices(3).peers(Peers::Only(vec![
+        (0, 1),
+        (1, 0),
+        (2, 1),
+    ])))?;
     if let Some(machine) = driver.machine() {
         machine.kernel("smooth", |call| {
             let cells = call.load_n::<f32>(0, call.scalar::<u32>(2) as usize + 2);

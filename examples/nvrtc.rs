@@ -121,8 +121,5 @@ fn real_driver() -> Option<Driver> {
 /// A simulated machine whose driver is not older than the compiler.
 fn simulated_driver(compiler: Version) -> Result<Driver> {
     println!("using the simulated driver: same program, no GPU");
-    Driver::simulated(Simulation {
-        version: compiler.0.max(13_000),
-        ..Simulation::default()
-    })
+    Driver::simulated(Simulation::default().version(compiler.0.max(13_000)))
 }

@@ -131,7 +131,7 @@ impl Device {
     ///
     /// ```
     /// # use scoped_cuda::{Driver, sim::Simulation};
-    /// # let driver = Driver::simulated(Simulation { devices: 3, ..Simulation::default() })?;
+    /// # let driver = Driver::simulated(Simulation::default().devices(3))?;
     /// let (first, others) = (driver.device(0)?, driver.devices()?.split_off(1));
     /// let mut ranked = Vec::new();
     /// for peer in others {

@@ -110,7 +110,7 @@ impl Driver {
     /// ```
     /// use scoped_cuda::{Driver, sim::Simulation};
     ///
-    /// let driver = Driver::simulated(Simulation { devices: 3, ..Simulation::default() })?;
+    /// let driver = Driver::simulated(Simulation::default().devices(3))?;
     /// assert_eq!(driver.device_count()?, 3);
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```

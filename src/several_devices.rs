@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 ///
 /// ```
 /// # use scoped_cuda::{Buffer, Context, Driver, Result, sim::Simulation};
-/// # let driver = Driver::simulated(Simulation { devices: 3, ..Simulation::default() })?;
+/// # let driver = Driver::simulated(Simulation::default().devices(3))?;
 /// /// Sends `numbers` from device to device, to the last one, and back to the host.
 /// fn pass_on<'left>(left: Context<'left>, numbers: Buffer<'left, u32>) -> Result<Vec<u32>> {
 ///     let (driver, next) = (left.driver(), left.device().ordinal() + 1);
@@ -50,7 +50,7 @@ use crate::error::{Error, Result};
 ///
 /// ```
 /// # use scoped_cuda::{Driver, Result, sim::Simulation};
-/// # let driver = Driver::simulated(Simulation { devices: 3, ..Simulation::default() })?;
+/// # let driver = Driver::simulated(Simulation::default().devices(3))?;
 /// use std::{sync::mpsc, thread};
 ///
 /// let numbers: Vec<u32> = (0..10).collect();

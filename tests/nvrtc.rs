@@ -57,10 +57,7 @@ fn in_context(test: impl for<'ctx> FnOnce(Context<'ctx>) -> Result<()>) {
     let compiler = compiler().version();
     let driver = match real() {
         true => Driver::load().expect("SCOPED_CUDA_TEST_DRIVER=cuda needs a driver"),
-        false => simulated(Simulation {
-            version: compiler.0.max(13_000),
-            ..Simulation::default()
-        }),
+        false => simulated(Simulation::default().version(compiler.0.max(13_000))),
     };
     let version = driver.version();
     assert!(
@@ -457,11 +454,11 @@ fn a_driver_older_than_the_compiler_refuses_its_ptx() {
     if compiler().version() == Version(version) {
         return;
     }
-    let driver = simulated(Simulation {
-        version,
-        missing: &["cuFuncGetParamInfo"],
-        ..Simulation::default()
-    });
+    let driver = simulated(
+        Simulation::default()
+            .version(version)
+            .missing(&["cuFuncGetParamInfo"]),
+    );
     on(driver, |driver| {
         driver.with_device(0, |ctx| {
             let error = ctx.load_ptx(compiled("", &for_90()).ptx()?).unwrap_err();

@@ -23,16 +23,17 @@ const REGISTERS_MAX: u32 = 255;
 /// # use scoped_cuda::{Driver, Error, JitOptions, sim::Simulation, kernel::OptimizationLevel};
 /// # const PTX: scoped_cuda::Ptx<'_> = scoped_cuda::ptx!(".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry nothing() { ret; }");
 /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
-/// let debugged = JitOptions { debug_info: true, verbose: true, ..JitOptions::default() };
+/// let debugged = JitOptions::default().debug_info(true).verbose(true);
 /// let module = ctx.load_ptx_with(PTX, &debugged)?;
 /// assert!(module.log().contains("nothing"), "{}", module.log());
 ///
-/// let both = JitOptions { optimization: Some(OptimizationLevel::O3), ..debugged };
+/// let both = debugged.optimization(OptimizationLevel::O3);
 /// assert!(matches!(ctx.load_ptx_with(PTX, &both), Err(Error::BadJitOptions { .. })));
 /// # Ok(()) })?;
 /// # Ok::<(), scoped_cuda::Error>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+#[non_exhaustive]
 pub struct JitOptions {
     /// How much to optimise; the driver's default is [`O4`](OptimizationLevel::O4).
     pub optimization: Option<OptimizationLevel>,
@@ -56,6 +57,64 @@ pub struct JitOptions {
     /// ([`Module::log`](crate::Module::log)), if the driver compiles it: what it has in its cache
     /// on disk it does not, unless the environment says `CUDA_CACHE_DISABLE=1`.
     pub verbose: bool,
+}
+
+impl JitOptions {
+    /// Sets [`optimization`](Self#structfield.optimization).
+    #[must_use]
+    pub fn optimization(mut self, optimization: impl Into<Option<OptimizationLevel>>) -> Self {
+        self.optimization = optimization.into();
+        self
+    }
+
+    /// Sets [`max_registers`](Self#structfield.max_registers).
+    #[must_use]
+    pub fn max_registers(mut self, max_registers: impl Into<Option<NonZeroU32>>) -> Self {
+        self.max_registers = max_registers.into();
+        self
+    }
+
+    /// Sets [`threads_per_block`](Self#structfield.threads_per_block).
+    #[must_use]
+    pub fn threads_per_block(mut self, threads_per_block: impl Into<Option<NonZeroU32>>) -> Self {
+        self.threads_per_block = threads_per_block.into();
+        self
+    }
+
+    /// Sets [`target`](Self#structfield.target).
+    #[must_use]
+    pub fn target(mut self, target: impl Into<Option<(u32, u32)>>) -> Self {
+        self.target = target.into();
+        self
+    }
+
+    /// Sets [`line_info`](Self#structfield.line_info).
+    #[must_use]
+    pub const fn line_info(mut self, line_info: bool) -> Self {
+        self.line_info = line_info;
+        self
+    }
+
+    /// Sets [`debug_info`](Self#structfield.debug_info).
+    #[must_use]
+    pub const fn debug_info(mut self, debug_info: bool) -> Self {
+        self.debug_info = debug_info;
+        self
+    }
+
+    /// Sets [`cache`](Self#structfield.cache).
+    #[must_use]
+    pub const fn cache(mut self, cache: CacheMode) -> Self {
+        self.cache = cache;
+        self
+    }
+
+    /// Sets [`verbose`](Self#structfield.verbose).
+    #[must_use]
+    pub const fn verbose(mut self, verbose: bool) -> Self {
+        self.verbose = verbose;
+        self
+    }
 }
 
 /// How much the compiler optimises.
@@ -203,52 +262,32 @@ mod tests {
             Ok(()) => panic!("{options:?}"),
         };
         let none = JitOptions::default();
-        let debug_info = JitOptions {
-            debug_info: true,
-            ..none
-        };
+        let debug_info = none.debug_info(true);
         let optimization = Some(OptimizationLevel::O1);
         assert_eq!(
-            refused(JitOptions {
-                optimization,
-                ..debug_info
-            }),
+            refused(debug_info.optimization(optimization)),
             "debug information with optimisation (O1)"
         );
         for threads in [1025, u32::MAX] {
             let threads_per_block = NonZeroU32::new(threads);
             assert_eq!(
-                refused(JitOptions {
-                    threads_per_block,
-                    ..none
-                }),
+                refused(none.threads_per_block(threads_per_block)),
                 format!("{threads} threads in a block: the device has 1024")
             );
         }
         let (threads_per_block, target) = (NonZeroU32::new(64), Some((9, 0)));
         assert_eq!(
-            refused(JitOptions {
-                threads_per_block,
-                target,
-                ..none
-            }),
+            refused(none.threads_per_block(threads_per_block).target(target)),
             "a number of threads in a block and another target"
         );
         for (major, minor) in [(0, 5), (9, 10), (100, 0), (u32::MAX, u32::MAX)] {
             let target = Some((major, minor));
             assert_eq!(
-                refused(JitOptions { target, ..none }),
+                refused(none.target(target)),
                 format!("there is no compute capability {major}.{minor}")
             );
         }
         let optimization = Some(OptimizationLevel::O0);
-        assert_eq!(
-            JitOptions {
-                optimization,
-                ..debug_info
-            }
-            .check(&LIMITS),
-            Ok(())
-        );
+        assert_eq!(debug_info.optimization(optimization).check(&LIMITS), Ok(()));
     }
 }

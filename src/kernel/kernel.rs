@@ -148,10 +148,10 @@ impl<'ctx> Module<'ctx> {
     /// ```
     /// # use scoped_cuda::{Driver, Error, In, Out, sim::Simulation};
     /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
-    /// let module = ctx.load_ptx(
+    /// let module = ctx.load_ptx(scoped_cuda::ptx!(
     ///     ".version 8.0\n.target sm_80\n.address_size 64\n
-    ///     .visible .entry double(.param .u64 from, .param .u64 to, .param .u32 n) { ret; }",
-    /// )?;
+    ///     .visible .entry double(.param .u64 from, .param .u64 to, .param .u32 n) { ret; }"
+    /// ))?;
     /// let double = module.kernel::<(In<f32>, Out<f32>, u32)>("double")?;
     /// let error = module.kernel::<(In<f32>, Out<f32>, u64)>("double").unwrap_err();
     /// assert_eq!(error, Error::ArgSize { kernel: "double".into(), index: 2, want: 8, got: 4 });

@@ -30,14 +30,14 @@ use std::sync::Arc;
 /// Dropping it destroys the driver's linker (`cuLinkDestroy`).
 ///
 /// ```
-/// # use scoped_cuda::{Driver, Error, JitOptions, sim::Simulation};
-/// const HELPER: &str = ".version 8.0\n.target sm_75\n.address_size 64
-///     .visible .func helper(.param .b32 x) { ret; }";
-/// const KERNEL: &str = ".version 8.0\n.target sm_75\n.address_size 64
+/// # use scoped_cuda::{Driver, Error, JitOptions, Ptx, ptx, sim::Simulation};
+/// const HELPER: Ptx<'_> = ptx!(".version 8.0\n.target sm_75\n.address_size 64
+///     .visible .func helper(.param .b32 x) { ret; }");
+/// const KERNEL: Ptx<'_> = ptx!(".version 8.0\n.target sm_75\n.address_size 64
 ///     .extern .func helper(.param .b32 x);
 ///     .visible .entry kernel() {
 ///         .param .b32 p; st.param.b32 [p], 7; call helper, (p); ret;
-///     }";
+///     }");
 ///
 /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
 /// let mut linker = ctx.linker(&JitOptions::default())?;

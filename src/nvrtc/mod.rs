@@ -20,7 +20,7 @@
 //!     let options = CompileOptions::for_device(ctx.device())?.name_expression("scale<float>");
 //!     let compiled = compiler.compile(SOURCE, &options)?;
 //!     let scale = ctx
-//!         .load_ptx(compiled.ptx())?
+//!         .load_ptx(compiled.ptx()?)?
 //!         .kernel::<(InOut<f32>, u32, f32)>(compiled.lowered_name("scale<float>")?)?;
 //!     let mut x = ctx.upload(&[1.0f32, 2.0, 3.0])?;
 //!     ctx.new_stream()?.scope(|s| {

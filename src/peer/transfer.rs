@@ -116,7 +116,7 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     ///
     /// ```
     /// # use scoped_cuda::{Driver, Error, Transfer, sim::{Peers, Simulation}};
-    /// # let driver = Driver::simulated(Simulation { corrupts_peer_copies: Peers::All, ..Simulation::default() })?;
+    /// # let driver = Driver::simulated(Simulation::default().corrupts_peer_copies(Peers::All))?;
     /// let checked = driver.with_device(0, |gpu0| {
     ///     driver.with_device(1, |gpu1| gpu0.transfer_to(gpu1)?.verify().map(drop))
     /// });

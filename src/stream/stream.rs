@@ -194,21 +194,38 @@ impl fmt::Debug for Stream<'_> {
 /// # use scoped_cuda::{Driver, Error, StreamOptions, sim::Simulation};
 /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
 /// let most_urgent = *ctx.stream_priorities()?.start();
-/// let stream = ctx.stream_with(StreamOptions { priority: most_urgent, name: Some("results") })?;
+/// let stream = ctx.stream_with(StreamOptions::default().priority(most_urgent).name("results"))?;
 /// assert!(format!("{stream:?}").contains("results"));
 ///
-/// let error = ctx.stream_with(StreamOptions { priority: 1000, ..StreamOptions::default() }).unwrap_err();
+/// let error = ctx.stream_with(StreamOptions::default().priority(1000)).unwrap_err();
 /// assert!(matches!(error, Error::BadPriority { asked: 1000, .. }));
 /// # Ok(()) })?;
 /// # Ok::<(), scoped_cuda::Error>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+#[non_exhaustive]
 pub struct StreamOptions<'name> {
     /// One of [`Context::stream_priorities`]: the smaller the number, the more urgent. 0 is the
     /// driver's default.
     pub priority: i32,
     /// A name for messages: the stream's [`Debug`](fmt::Debug) has it.
     pub name: Option<&'name str>,
+}
+
+impl<'name> StreamOptions<'name> {
+    /// Sets [`priority`](Self#structfield.priority).
+    #[must_use]
+    pub const fn priority(mut self, priority: i32) -> Self {
+        self.priority = priority;
+        self
+    }
+
+    /// Sets [`name`](Self#structfield.name).
+    #[must_use]
+    pub const fn name(mut self, name: &'name str) -> Self {
+        self.name = Some(name);
+        self
+    }
 }
 
 impl<'ctx> Context<'ctx> {

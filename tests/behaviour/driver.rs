@@ -47,10 +47,7 @@ fn load_is_the_same_from_many_threads() {
 /// B154: a required symbol that is missing is an error at load that names both versions.
 #[test]
 fn missing_required_symbol_is_named() {
-    let simulation = Simulation {
-        missing: &["cuLaunchKernelEx"],
-        ..Simulation::default()
-    };
+    let simulation = Simulation::default().missing(&["cuLaunchKernelEx"]);
     let error = Driver::simulated(simulation).unwrap_err();
     let (needs, driver) = (Version(11_060), Version(13_000));
     assert_eq!(
@@ -69,11 +66,7 @@ fn missing_required_symbol_is_named() {
 
 #[test]
 fn old_driver_is_refused_with_both_versions() {
-    let error = Driver::simulated(Simulation {
-        version: 11_080,
-        ..Simulation::default()
-    })
-    .unwrap_err();
+    let error = Driver::simulated(Simulation::default().version(11_080)).unwrap_err();
     assert_eq!(
         error,
         Error::DriverTooOld {
@@ -89,11 +82,7 @@ fn old_driver_is_refused_with_both_versions() {
 
 #[test]
 fn oldest_supported_driver_loads() {
-    let driver = Driver::simulated(Simulation {
-        version: 12_000,
-        ..Simulation::default()
-    })
-    .unwrap();
+    let driver = Driver::simulated(Simulation::default().version(12_000)).unwrap();
     assert_eq!(driver.version(), Version(12_000));
     assert_eq!(
         driver.with_device(0, |ctx| ctx.upload(&[1u8])?.to_vec()),
@@ -117,11 +106,7 @@ fn driver_of_no_symbols_at_all_is_an_error() {
 /// B155: a machine without a device is an error when a device is asked for, and not before.
 #[test]
 fn no_device_is_an_error_on_use() {
-    let driver = Driver::simulated(Simulation {
-        devices: 0,
-        ..Simulation::default()
-    })
-    .unwrap();
+    let driver = Driver::simulated(Simulation::default().devices(0)).unwrap();
     assert_eq!(driver.device_count(), Ok(0));
     assert_eq!(driver.devices(), Ok(vec![]));
     assert_eq!(driver.device(0).unwrap_err(), Error::NoDevice);
@@ -223,13 +208,8 @@ fn unknown_code_is_an_ordinary_error() {
 
 #[test]
 fn simulated_machines_do_not_meet() {
-    let [a, b] = [1, 3].map(|devices| {
-        Driver::simulated(Simulation {
-            devices,
-            ..Simulation::default()
-        })
-        .unwrap()
-    });
+    let [a, b] =
+        [1, 3].map(|devices| Driver::simulated(Simulation::default().devices(devices)).unwrap());
     assert_ne!(a, b);
     a.with_device(0, |ctx| {
         let _buffer = ctx.zeros::<u8>(1000)?;

@@ -53,66 +53,24 @@ fn bad_image(error: Error) -> (String, String) {
 fn options_change_how_it_is_compiled_and_not_what_it_does() {
     let none = JitOptions::default();
     let options = [
-        JitOptions {
-            optimization: Some(OptimizationLevel::O0),
-            ..none
-        },
-        JitOptions {
-            optimization: Some(OptimizationLevel::O1),
-            ..none
-        },
-        JitOptions {
-            optimization: Some(OptimizationLevel::O2),
-            ..none
-        },
-        JitOptions {
-            optimization: Some(OptimizationLevel::O3),
-            line_info: true,
-            ..none
-        },
-        JitOptions {
-            optimization: Some(OptimizationLevel::O4),
-            verbose: true,
-            ..none
-        },
-        JitOptions {
-            optimization: Some(OptimizationLevel::O0),
-            debug_info: true,
-            ..none
-        },
-        JitOptions {
-            debug_info: true,
-            ..none
-        },
-        JitOptions {
-            max_registers: NonZeroU32::new(1),
-            ..none
-        },
-        JitOptions {
-            max_registers: NonZeroU32::new(u32::MAX),
-            ..none
-        },
-        JitOptions {
-            threads_per_block: NonZeroU32::new(1),
-            ..none
-        },
-        JitOptions {
-            threads_per_block: NonZeroU32::new(1024),
-            max_registers: NonZeroU32::new(64),
-            ..none
-        },
-        JitOptions {
-            cache: CacheMode::SecondLevel,
-            ..none
-        },
-        JitOptions {
-            cache: CacheMode::BothLevels,
-            ..none
-        },
+        none.optimization(OptimizationLevel::O0),
+        none.optimization(OptimizationLevel::O1),
+        none.optimization(OptimizationLevel::O2),
+        none.optimization(OptimizationLevel::O3).line_info(true),
+        none.optimization(OptimizationLevel::O4).verbose(true),
+        none.optimization(OptimizationLevel::O0).debug_info(true),
+        none.debug_info(true),
+        none.max_registers(NonZeroU32::new(1)),
+        none.max_registers(NonZeroU32::new(u32::MAX)),
+        none.threads_per_block(NonZeroU32::new(1)),
+        none.threads_per_block(NonZeroU32::new(1024))
+            .max_registers(NonZeroU32::new(64)),
+        none.cache(CacheMode::SecondLevel),
+        none.cache(CacheMode::BothLevels),
     ];
     in_context(|ctx| {
         let target = Some(ctx.device().compute_capability()?);
-        assert_scales(&ctx.load_ptx_with(PTX, &JitOptions { target, ..none })?)?;
+        assert_scales(&ctx.load_ptx_with(PTX, &none.target(target))?)?;
         for options in options {
             let module = ctx.load_ptx_with(PTX, &options)?;
             assert_scales(&module)?;
@@ -124,10 +82,7 @@ fn options_change_how_it_is_compiled_and_not_what_it_does() {
 #[test]
 fn verbose_log_tells_of_each_kernel() {
     in_context(|ctx| {
-        let verbose = JitOptions {
-            verbose: true,
-            ..JitOptions::default()
-        };
+        let verbose = JitOptions::default().verbose(true);
         let module = ctx.load_ptx_with(ptx(&never_seen(PTX.as_str())), &verbose)?;
         for kernel in ["scale", "add", "nothing"] {
             let line = format!("Compiling entry function '{kernel}' for 'sm_");
@@ -146,24 +101,11 @@ fn impossible_options_are_refused_before_the_driver_is_asked() {
         let none = JitOptions::default();
         let many = NonZeroU32::new(u32::MAX);
         let impossible = [
-            JitOptions {
-                debug_info: true,
-                optimization: Some(OptimizationLevel::O4),
-                ..none
-            },
-            JitOptions {
-                threads_per_block: many,
-                ..none
-            },
-            JitOptions {
-                threads_per_block: NonZeroU32::MIN.into(),
-                target: Some((9, 0)),
-                ..none
-            },
-            JitOptions {
-                target: Some((90, 10)),
-                ..none
-            },
+            none.debug_info(true).optimization(OptimizationLevel::O4),
+            none.threads_per_block(many),
+            none.threads_per_block(NonZeroU32::MIN)
+                .target((9, 0)),
+            none.target((90, 10)),
         ];
         for options in impossible {
             let reasons = [
@@ -186,10 +128,7 @@ fn code_for_another_target_is_refused() {
     in_context(|ctx| {
         let (major, minor) = ctx.device().compute_capability()?;
         let newest = PTX.as_str().replace("sm_75", &format!("sm_{major}{minor}"));
-        let lower = JitOptions {
-            target: Some((7, 5)),
-            ..JitOptions::default()
-        };
+        let lower = JitOptions::default().target((7, 5));
         let Error::Image(ImageError { reason, log, .. }) =
             ctx.load_ptx_with(ptx(&newest), &lower).unwrap_err()
         else {
@@ -205,20 +144,14 @@ fn code_for_another_target_is_refused() {
             "{log}"
         );
         if (major, minor) == (9, 0) {
-            let higher = JitOptions {
-                target: Some((10, 0)),
-                ..lower
-            };
+            let higher = lower.target((10, 0));
             let error = ctx.load_ptx_with(PTX, &higher).unwrap_err();
             assert!(
                 error.to_string().contains("CUDA_ERROR_INVALID_SOURCE"),
                 "{error}"
             );
         }
-        let unknown = JitOptions {
-            target: Some((99, 9)),
-            ..lower
-        };
+        let unknown = lower.target((99, 9));
         let error = ctx.load_ptx_with(PTX, &unknown).unwrap_err();
         assert!(
             error.to_string().contains("CUDA_ERROR_INVALID_VALUE"),
@@ -337,13 +270,7 @@ fn cubin_for_another_device_is_told_so() {
             (8, 0)
         };
         let target = Some(other);
-        let linked = link(
-            ctx,
-            &JitOptions {
-                target,
-                ..JitOptions::default()
-            },
-        )?;
+        let linked = link(ctx, &JitOptions::default().target(target))?;
         // SAFETY: the linker's, unchanged.
         let loaded = unsafe { ctx.load_cubin(linked.bytes()) };
         for error in [loaded.unwrap_err(), ctx.load_linked(&linked).unwrap_err()] {
@@ -371,10 +298,7 @@ fn cubin_for_another_device_is_told_so() {
 #[test]
 fn fatbin_is_loaded_with_what_fits_the_device() {
     in_context(|ctx| {
-        let options = JitOptions {
-            verbose: true,
-            ..JitOptions::default()
-        };
+        let options = JitOptions::default().verbose(true);
         let text = fatbin(&[(1, (7, 5), PTX.as_str().as_bytes())]);
         // SAFETY: laid out as the tools do it.
         let module = unsafe { ctx.load_fatbin(&text, &options) }?;

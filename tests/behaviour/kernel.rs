@@ -211,10 +211,7 @@ fn declared_parameters_can_be_asked_for() {
 /// A driver that can say how many parameters there are is asked that, and never for one too many.
 #[test]
 fn newer_driver_is_asked_for_the_number_of_parameters() {
-    let driver = simulated(Simulation {
-        version: 13_020,
-        ..Simulation::default()
-    });
+    let driver = simulated(Simulation::default().version(13_020));
     crate::common::on(driver, |driver| {
         driver.with_device(0, |ctx| {
             let module = ctx.load_ptx(PTX)?;
@@ -244,10 +241,7 @@ fn newer_driver_is_asked_for_the_number_of_parameters() {
 /// B154: what a driver lacks is missed when it is used, not before.
 #[test]
 fn driver_without_parameter_info_loads_and_launches() {
-    let driver = simulated(Simulation {
-        version: 12_000,
-        ..Simulation::default()
-    });
+    let driver = simulated(Simulation::default().version(12_000));
     crate::common::on(driver, |driver| {
         driver.with_device(0, |ctx| {
             let module = ctx.load_ptx(PTX)?;

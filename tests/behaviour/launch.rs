@@ -254,10 +254,7 @@ fn clusters_that_cannot_be_are_refused() {
 fn device_without_clusters_has_clusters_of_one_block() {
     // Clusters came with compute capability 9.0, which is what the tests have; so this one is about
     // the simulated driver only.
-    let driver = simulated(Simulation {
-        clusters: false,
-        ..Simulation::default()
-    });
+    let driver = simulated(Simulation::default().clusters(false));
     on(driver, |driver| {
         driver.with_device(0, |ctx| {
             let shape = LaunchConfig::new([16, 1, 1], [64, 1, 1]);

@@ -30,11 +30,9 @@ fn two_texts_are_linked() {
         assert_eq!(linked.bytes()[..4], *b"\x7fELF");
         assert_linked(&ctx.load_linked(&linked)?)?;
         // In the other order, without names, on another thread.
-        let options = JitOptions {
-            optimization: Some(OptimizationLevel::O1),
-            line_info: true,
-            ..JitOptions::default()
-        };
+        let options = JitOptions::default()
+            .optimization(OptimizationLevel::O1)
+            .line_info(true);
         let mut linker = ctx.linker(&options)?;
         let linked = thread::scope(|threads| {
             let linking = threads.spawn(move || {
@@ -189,10 +187,7 @@ fn linker_may_be_forgotten() {
                 assert_eq!(machine.live().linkers, 1);
             }
             mem::forget(linker);
-            let mut moved = vec![ctx.linker(&JitOptions {
-                verbose: true,
-                ..JitOptions::default()
-            })?];
+            let mut moved = vec![ctx.linker(&JitOptions::default().verbose(true))?];
             moved[0].add_ptx("kernel.ptx", KERNEL)?;
             moved.reserve(100);
             let mut linker = Box::new(moved.remove(0));

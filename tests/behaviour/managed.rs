@@ -64,10 +64,7 @@ fn the_scope_waits_before_the_host_touches_it() {
 /// no managed memory there.
 #[test]
 fn a_device_without_concurrent_access_has_no_managed_memory() {
-    let driver = simulated(Simulation {
-        concurrent_managed_access: false,
-        ..Simulation::default()
-    });
+    let driver = simulated(Simulation::default().concurrent_managed_access(false));
     on(driver, |driver| {
         driver.with_device(1, |ctx| {
             let unsupported = Error::ManagedUnsupported { ordinal: 0 };
@@ -201,10 +198,7 @@ fn forgetting_it_leaks_and_nothing_else() {
 /// A driver without the calls that only make things faster.
 #[test]
 fn a_driver_without_prefetches_says_so() {
-    let driver = simulated(Simulation {
-        missing: &["cuMemPrefetchAsync", "cuMemAdvise"],
-        ..Simulation::default()
-    });
+    let driver = simulated(Simulation::default().missing(&["cuMemPrefetchAsync", "cuMemAdvise"]));
     on(driver, |driver| {
         driver.with_device(0, |ctx| {
             let managed = ctx.managed_zeros::<u8>(4)?;

@@ -72,11 +72,11 @@ fn answers_do_not_depend_on_what_is_current() {
 /// B47: a link is directed, and one that is missing ranks behind one that is there.
 #[test]
 fn links_are_directed() {
-    let driver = simulated(Simulation {
-        devices: 3,
-        peers: Peers::Only(vec![(0, 1), (2, 0)]),
-        ..Simulation::default()
-    });
+    let driver = simulated(
+        Simulation::default()
+            .devices(3)
+            .peers(Peers::Only(vec![(0, 1), (2, 0)])),
+    );
     on(driver, |driver| {
         let devices = driver.devices()?;
         for (a, &from) in devices.iter().enumerate() {

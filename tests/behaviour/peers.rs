@@ -127,10 +127,7 @@ fn one_device_may_be_named_twice() {
 #[test]
 fn one_thread_for_each_device() {
     let devices = 5;
-    let driver = simulated(Simulation {
-        devices,
-        ..Simulation::default()
-    });
+    let driver = simulated(Simulation::default().devices(devices));
     on(driver, |driver| {
         let numbers: Vec<u32> = (0..1000).collect();
         let sums = std::thread::scope(|threads| {
@@ -460,10 +457,7 @@ fn memory_is_reached_whatever_is_current() {
 /// of the other direction.
 #[test]
 fn staged_token_does_not_reach() {
-    let driver = simulated(Simulation {
-        peers: Peers::Only(vec![(1, 0)]),
-        ..Simulation::default()
-    });
+    let driver = simulated(Simulation::default().peers(Peers::Only(vec![(1, 0)])));
     on(driver, |driver| {
         driver.with_two_devices([0, 1], |a, b| {
             let mut far = a.upload(&[1u32])?;

@@ -336,18 +336,12 @@ fn priorities_are_what_was_asked_for_or_an_error() {
         let there_are = ctx.stream_priorities()?;
         assert!(there_are.contains(&0), "{there_are:?}");
         for priority in there_are.clone() {
-            let options = StreamOptions {
-                priority,
-                ..StreamOptions::default()
-            };
+            let options = StreamOptions::default().priority(priority);
             assert_eq!(priority_of(&ctx.stream_with(options)?), priority);
         }
         let (greatest, least) = (*there_are.start(), *there_are.end());
         for asked in [greatest - 1, least + 1, i32::MIN, i32::MAX] {
-            let options = StreamOptions {
-                priority: asked,
-                ..StreamOptions::default()
-            };
+            let options = StreamOptions::default().priority(asked);
             assert_eq!(
                 ctx.stream_with(options).unwrap_err(),
                 Error::BadPriority {
@@ -366,10 +360,7 @@ fn priorities_are_what_was_asked_for_or_an_error() {
 fn a_stream_with_a_name_says_it() {
     in_context(|ctx| {
         let name = String::from("results");
-        let options = StreamOptions {
-            name: Some(&name),
-            ..StreamOptions::default()
-        };
+        let options = StreamOptions::default().name(&name);
         let stream = ctx.stream_with(options)?;
         drop(name);
         assert_eq!(stream.name(), Some("results"));

@@ -139,11 +139,7 @@ fn bytes_arrive_over_any_topology() {
         vec![(1, 0), (0, 1), (0, 2)],
     ] {
         let peers = Peers::Only(links);
-        let driver = simulated(Simulation {
-            devices: 3,
-            peers,
-            ..Simulation::default()
-        });
+        let driver = simulated(Simulation::default().devices(3).peers(peers));
         on(driver, |driver| {
             driver.with_three_devices([0, 1, 2], |a, b, c| {
                 whatever_is_current(a, b)?;
@@ -344,11 +340,7 @@ fn direct_token_covers_later_allocations() {
 #[test]
 fn peer_access_is_asked_for() {
     let peers = Peers::Only(vec![(1, 0)]);
-    let driver = simulated(Simulation {
-        devices: 3,
-        peers,
-        ..Simulation::default()
-    });
+    let driver = simulated(Simulation::default().devices(3).peers(peers));
     on(driver, |driver| {
         driver.with_device(0, |a| {
             driver.with_device(1, |b| {
@@ -415,10 +407,7 @@ fn a_path_that_delivers_zeros_is_found() {
 /// B43: the way back is looked at too: a direct token opens both.
 #[test]
 fn a_path_that_is_broken_one_way_only_is_found_either_way() {
-    let driver = simulated(Simulation {
-        corrupts_peer_copies: Peers::Only(vec![(1, 0)]),
-        ..Simulation::default()
-    });
+    let driver = simulated(Simulation::default().corrupts_peer_copies(Peers::Only(vec![(1, 0)])));
     on(driver, |driver| {
         driver.with_device(0, |a| {
             driver.with_device(1, |b| {
@@ -467,10 +456,7 @@ fn a_staged_token_goes_around_a_broken_path() {
 
 /// A machine whose peer path is broken.
 fn corrupting() -> Driver {
-    simulated(Simulation {
-        corrupts_peer_copies: Peers::All,
-        ..Simulation::default()
-    })
+    simulated(Simulation::default().corrupts_peer_copies(Peers::All))
 }
 
 fn unreliable(from: u32, to: u32) -> Error {

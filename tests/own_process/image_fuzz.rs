@@ -132,14 +132,12 @@ fn load(ctx: Context<'_>, number: u64) -> Result<bool> {
     let bytes = input(number);
     let text = String::from_utf8_lossy(&bytes);
     let mut random = Random::new(number + (1 << 32));
-    let options = JitOptions {
-        optimization: (random.below(4) == 0).then_some(OptimizationLevel::O1),
-        max_registers: NonZeroU32::new(random.below(5) as u32 * 32),
-        threads_per_block: NonZeroU32::new(random.below(5) as u32 * 256),
-        line_info: random.below(2) == 0,
-        verbose: random.below(2) == 0,
-        ..JitOptions::default()
-    };
+    let options = JitOptions::default()
+        .optimization((random.below(4) == 0).then_some(OptimizationLevel::O1))
+        .max_registers(NonZeroU32::new(random.below(5) as u32 * 32))
+        .threads_per_block(NonZeroU32::new(random.below(5) as u32 * 256))
+        .line_info(random.below(2) == 0)
+        .verbose(random.below(2) == 0);
     let outcome = match number % 3 {
         0 => ctx.load_ptx(ptx(&text)).map(drop),
         1 => ctx.load_ptx_with(ptx(&text), &options).map(drop),

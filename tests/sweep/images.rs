@@ -19,11 +19,7 @@ const KERNEL: scoped_cuda::Ptx<'static> = scoped_cuda::include_ptx!("../common/l
 const HELPER: scoped_cuda::Ptx<'static> = scoped_cuda::include_ptx!("../common/link_helper.ptx");
 
 fn images(ctx: Context<'_>) -> Result<()> {
-    let options = JitOptions {
-        line_info: true,
-        verbose: true,
-        ..JitOptions::default()
-    };
+    let options = JitOptions::default().line_info(true).verbose(true);
     let module = ctx.load_ptx_with(PTX, &options)?;
     assert!(module.log().contains("'scale'"));
     module.kernel::<()>("nothing")?;

@@ -275,10 +275,7 @@ fn with_call_failing(
 }
 
 fn simulation() -> Simulation {
-    Simulation {
-        latency: Duration::from_micros(20),
-        ..Simulation::default()
-    }
+    Simulation::default().latency(Duration::from_micros(20))
 }
 
 fn run(driver: Driver, program: Program) -> Outcome {

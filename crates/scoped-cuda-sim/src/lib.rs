@@ -55,6 +55,7 @@ use std::time::Duration;
 
 /// What a simulated machine is like.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Simulation {
     /// How many devices it has; at most 64.
     pub devices: u32,
@@ -77,6 +78,71 @@ pub struct Simulation {
     pub corrupts_peer_copies: Peers,
     /// How long enqueued work rests before it runs when nobody waits for it.
     pub latency: Duration,
+}
+
+impl Simulation {
+    /// Sets [`devices`](Self#structfield.devices).
+    #[must_use]
+    pub const fn devices(mut self, devices: u32) -> Self {
+        self.devices = devices;
+        self
+    }
+
+    /// Sets [`memory`](Self#structfield.memory).
+    #[must_use]
+    pub const fn memory(mut self, memory: usize) -> Self {
+        self.memory = memory;
+        self
+    }
+
+    /// Sets [`version`](Self#structfield.version).
+    #[must_use]
+    pub const fn version(mut self, version: i32) -> Self {
+        self.version = version;
+        self
+    }
+
+    /// Sets [`peers`](Self#structfield.peers).
+    #[must_use]
+    pub fn peers(mut self, peers: Peers) -> Self {
+        self.peers = peers;
+        self
+    }
+
+    /// Sets [`missing`](Self#structfield.missing).
+    #[must_use]
+    pub const fn missing(mut self, missing: &'static [&'static str]) -> Self {
+        self.missing = missing;
+        self
+    }
+
+    /// Sets [`concurrent_managed_access`](Self#structfield.concurrent_managed_access).
+    #[must_use]
+    pub const fn concurrent_managed_access(mut self, concurrent_managed_access: bool) -> Self {
+        self.concurrent_managed_access = concurrent_managed_access;
+        self
+    }
+
+    /// Sets [`clusters`](Self#structfield.clusters).
+    #[must_use]
+    pub const fn clusters(mut self, clusters: bool) -> Self {
+        self.clusters = clusters;
+        self
+    }
+
+    /// Sets [`corrupts_peer_copies`](Self#structfield.corrupts_peer_copies).
+    #[must_use]
+    pub fn corrupts_peer_copies(mut self, corrupts_peer_copies: Peers) -> Self {
+        self.corrupts_peer_copies = corrupts_peer_copies;
+        self
+    }
+
+    /// Sets [`latency`](Self#structfield.latency).
+    #[must_use]
+    pub const fn latency(mut self, latency: Duration) -> Self {
+        self.latency = latency;
+        self
+    }
 }
 
 impl Default for Simulation {

@@ -442,10 +442,7 @@ mod tests {
     use crate::{Machine, Simulation};
 
     fn machine() -> Machine {
-        Machine::start(Simulation {
-            memory: 1000,
-            ..Simulation::default()
-        })
+        Machine::start(Simulation::default().memory(1000))
     }
 
     #[test]

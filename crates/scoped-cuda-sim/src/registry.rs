@@ -21,10 +21,7 @@ static MACHINES: RwLock<Vec<Weak<Inner>>> = RwLock::new(Vec::new());
 /// Answers a thread that has used no machine yet, so that such a thread disturbs nobody's call
 /// counts.
 static NOBODYS: LazyLock<Machine> = LazyLock::new(|| {
-    let machine = Machine::start(Simulation {
-        devices: 0,
-        ..Simulation::default()
-    });
+    let machine = Machine::start(Simulation::default().devices(0));
     machine.lock().is_initialized = true;
     machine
 });

@@ -461,10 +461,7 @@ mod tests {
     use crate::{Paused, Simulation};
 
     fn machine(latency: Duration) -> (Machine, ContextRef) {
-        let machine = Machine::start(Simulation {
-            latency,
-            ..Simulation::default()
-        });
+        let machine = Machine::start(Simulation::default().latency(latency));
         let handle = machine.lock().retain(0);
         let context = machine.lock().context(handle).unwrap();
         (machine, context)

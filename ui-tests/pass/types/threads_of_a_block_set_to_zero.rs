@@ -3,8 +3,5 @@
 use scoped_cuda::JitOptions;
 
 fn f(threads: u32) -> JitOptions {
-    JitOptions {
-        threads_per_block: std::num::NonZeroU32::new(threads),
-        ..JitOptions::default()
-    }
+    JitOptions::default().threads_per_block(std::num::NonZeroU32::new(threads))
 }

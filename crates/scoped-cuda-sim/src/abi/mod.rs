@@ -159,10 +159,7 @@ mod tests {
 
     #[test]
     fn every_symbol_of_the_table_is_there_in_its_version_and_no_older_one() {
-        let machine = Machine::start(Simulation {
-            version: 13_050,
-            ..Simulation::default()
-        });
+        let machine = Machine::start(Simulation::default().version(13_050));
         for symbol in SYMBOLS {
             let address = |version| machine.address(symbol.name, version);
             assert!(!address(symbol.version).is_null(), "{}", symbol.name);
@@ -175,11 +172,7 @@ mod tests {
 
     #[test]
     fn an_older_driver_lacks_newer_symbols_and_any_driver_those_it_is_told_to_lack() {
-        let machine = Machine::start(Simulation {
-            version: 12_030,
-            missing: &["cuInit"],
-            ..Simulation::default()
-        });
+        let machine = Machine::start(Simulation::default().version(12_030).missing(&["cuInit"]));
         assert!(machine.address("cuFuncGetParamInfo", 12_040).is_null());
         assert!(machine.address("cuInit", 2000).is_null());
         assert!(!machine.address("cuCtxGetId", 12_000).is_null());

@@ -114,10 +114,7 @@ fn creation_uses_whatever_context_is_current() {
 
 #[test]
 fn memory_of_another_device_needs_directed_peer_access() {
-    let program = program(Simulation {
-        peers: Peers::Only(vec![(0, 1)]),
-        ..Simulation::default()
-    });
+    let program = program(Simulation::default().peers(Peers::Only(vec![(0, 1)])));
     program.adds();
     let (first, second) = (program.retain(0), program.retain(1));
     let (stream, far) = (program.stream(first), program.stream(second));

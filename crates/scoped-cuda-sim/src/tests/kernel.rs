@@ -87,10 +87,7 @@ fn a_kernel_needs_a_body_and_a_module_ptx() {
 
 #[test]
 fn the_variables_of_a_module_come_and_go_with_it() {
-    let program = program(Simulation {
-        memory: 1000,
-        ..Simulation::default()
-    });
+    let program = program(Simulation::default().memory(1000));
     let context = program.retain(0);
     let header = ".version 8.0\n.target sm_90\n.address_size 64\n";
     let free = || {

@@ -70,10 +70,7 @@ fn program(simulation: Simulation) -> Program {
 
 /// A machine whose work runs only when somebody waits for it.
 fn patient() -> Program {
-    program(Simulation {
-        latency: Duration::MAX,
-        ..Simulation::default()
-    })
+    program(Simulation::default().latency(Duration::MAX))
 }
 
 impl Program {

@@ -61,10 +61,7 @@ unsafe extern "C" fn pass_gate(gate: *mut c_void) {
 
 #[test]
 fn a_host_function_holds_its_stream_and_may_not_call_the_driver() {
-    let program = program(Simulation {
-        latency: Duration::ZERO,
-        ..Simulation::default()
-    });
+    let program = program(Simulation::default().latency(Duration::ZERO));
     let context = program.retain(0);
     let (stream, memory) = (program.stream(context), program.plain(context, 4));
     let (open, receive) = mpsc::channel();
