@@ -1,6 +1,7 @@
 //! A module in the form that is executed.
 
 mod bits;
+mod debug;
 mod carry;
 mod compare;
 mod control;
@@ -259,6 +260,11 @@ impl Module {
     /// The variables in global and constant memory. A launch takes their addresses in this order.
     pub fn variables(&self) -> &[ModuleVariable] {
         &self.variables
+    }
+
+    /// What stands for the address of a function in a variable.
+    pub fn function_address(&self, name: &str) -> Option<u64> {
+        self.function_index(name).map(|index| index as u64 + 1)
     }
 
     /// Whether every instruction that the kernel can reach is simulated.
@@ -592,3 +598,4 @@ impl<'m> Kernel<'m> {
         (places, end)
     }
 }
+impl Module { pub fn dump(&self) { for f in &self.functions { println!("{} formals {:?}", f.name, f.formals); for (n,s) in f.steps.iter().enumerate() { println!("{n} line {} {:?} {}", s.line, s.guard, debug::name(&s.op)); } } } }

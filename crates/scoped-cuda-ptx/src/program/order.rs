@@ -21,10 +21,25 @@ struct Block {
 pub(super) fn ordered(steps: Vec<Step>, jumps: &[Jump]) -> Vec<Step> {
     let (blocks, block_of) = cut(&steps, jumps);
     let mut order = Vec::with_capacity(blocks.len());
-    let all: Vec<usize> = (0..blocks.len()).collect();
+    // What the first block does not lead to is left out.
+    let all = reachable(&blocks);
     let mut marks = vec![0u32; blocks.len()];
     sort(&blocks, &all, None, &mut marks, &mut 0, &mut order, 0);
     lay_out(steps, jumps, &blocks, &block_of, &order)
+}
+
+/// The blocks to which the first one leads, itself first.
+fn reachable(blocks: &[Block]) -> Vec<usize> {
+    let mut is_found = vec![false; blocks.len()];
+    let mut open = vec![0];
+    while let Some(block) = open.pop() {
+        match is_found.get_mut(block) {
+            Some(found) if !*found => *found = true,
+            _ => continue,
+        }
+        open.extend(blocks.get(block).map_or(&[][..], |block| &block.next));
+    }
+    (0..blocks.len()).filter(|block| is_found[*block]).collect()
 }
 
 /// Whether the steps after this one are another block.
@@ -193,7 +208,7 @@ fn lay_out(
     let mut steps: Vec<Option<Step>> = steps.into_iter().map(Some).collect();
     let mut laid: Vec<Step> = Vec::with_capacity(steps.len());
     // Where each old step stands now, and jumps that were added: their place and their block.
-    let mut place_of = vec![0u32; steps.len() + 1];
+    let mut place_of = vec![u32::MAX; steps.len() + 1];
     let mut added: Vec<(usize, usize)> = Vec::new();
     for (n, number) in order.iter().enumerate() {
         let block = &blocks[*number];
@@ -222,9 +237,9 @@ fn lay_out(
     }
     for jump in jumps {
         let target = new_start(block_of[jump.target]);
-        match &mut laid[place_of[jump.step] as usize].op {
-            Op::Branch(to) => *to = target,
-            Op::Table(_, targets) => {
+        match laid.get_mut(place_of[jump.step] as usize).map(|step| &mut step.op) {
+            Some(Op::Branch(to)) => *to = target,
+            Some(Op::Table(_, targets)) => {
                 if let Some(to) = targets.get_mut(jump.entry) {
                     *to = target;
                 }

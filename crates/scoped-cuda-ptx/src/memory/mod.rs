@@ -1,0 +1,9 @@
+//! Memory that kernels see: what a host provides, and what is known of each byte.
+
+mod cells;
+mod region;
+mod shadow;
+
+pub(crate) use cells::{CLOCK_MAX, Cells, Conflict, Tag, Visitor, WARP_MASK};
+pub use region::{Memory, Region, Storage};
+pub(crate) use shadow::Shadow;

@@ -1,0 +1,112 @@
+//! Which bytes of an allocation have been written.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// A bit per byte.
+#[derive(Debug)]
+pub(crate) struct Shadow {
+    bits: Box<[AtomicU64]>,
+    bytes: u64,
+    /// Every byte has been written: the bits need not be looked at.
+    is_full: AtomicBool,
+}
+
+/// The bits of a word from a place on, at most up to its end, and how many there are.
+fn part(start: u64, end: u64) -> (usize, u64, u64) {
+    let (word, low) = (start / 64, start % 64);
+    let count = (end - start).min(64 - low);
+    let ones = if count == 64 { !0 } else { (1 << count) - 1 };
+    (word as usize, ones << low, count)
+}
+
+impl Shadow {
+    pub(crate) fn new(bytes: u64) -> Self {
+        let words = bytes.div_ceil(64);
+        Self {
+            bits: (0..words).map(|_| AtomicU64::new(0)).collect(),
+            bytes,
+            is_full: AtomicBool::new(bytes == 0),
+        }
+    }
+
+    /// Whether every byte is known to be written.
+    #[inline(always)]
+    pub(crate) fn is_full(&self) -> bool {
+        self.is_full.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set(&self, range: Range<u64>) {
+        if self.is_full.load(Ordering::Relaxed) {
+            return;
+        }
+        if range.start == 0 && range.end >= self.bytes {
+            self.is_full.store(true, Ordering::Relaxed);
+        }
+        let end = range.end.min(self.bytes);
+        let mut start = range.start;
+        while start < end {
+            let (word, mask, count) = part(start, end);
+            if let Some(bits) = self.bits.get(word) {
+                if bits.load(Ordering::Relaxed) & mask != mask {
+                    bits.fetch_or(mask, Ordering::Relaxed);
+                }
+            }
+            start += count;
+        }
+    }
+
+    /// Forgets that bytes were written.
+    pub(crate) fn clear(&self, range: Range<u64>) {
+        if self.is_full.load(Ordering::Relaxed) {
+            for bits in &self.bits {
+                bits.store(!0, Ordering::Relaxed);
+            }
+            self.is_full.store(self.bytes == 0, Ordering::Relaxed);
+        }
+        let end = range.end.min(self.bytes);
+        let mut start = range.start;
+        while start < end {
+            let (word, mask, count) = part(start, end);
+            if let Some(bits) = self.bits.get(word) {
+                bits.fetch_and(!mask, Ordering::Relaxed);
+            }
+            start += count;
+        }
+    }
+
+    pub(crate) fn is_set(&self, range: Range<u64>) -> bool {
+        if self.is_full.load(Ordering::Relaxed) {
+            return true;
+        }
+        let mut start = range.start;
+        while start < range.end {
+            let (word, mask, count) = part(start, range.end);
+            let bits = self.bits.get(word).map_or(0, |bits| bits.load(Ordering::Relaxed));
+            if bits & mask != mask {
+                return false;
+            }
+            start += count;
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_over_words_are_kept() {
+        let shadow = Shadow::new(300);
+        shadow.set(60..200);
+        assert!(shadow.is_set(60..200) && shadow.is_set(100..100));
+        assert!(!shadow.is_set(59..61) && !shadow.is_set(199..201));
+        shadow.clear(128..129);
+        assert!(!shadow.is_set(120..130) && shadow.is_set(129..200));
+        shadow.set(0..300);
+        assert!(shadow.is_set(0..300));
+        shadow.clear(5..6);
+        assert!(!shadow.is_set(5..6) && shadow.is_set(6..300));
+    }
+}
