@@ -41,7 +41,7 @@ pub(super) fn formatted(reader: &Reader<'_>, format: u64, arguments: u64) -> Opt
                 _ => conversion.is_alternate = true,
             }
         }
-        let mut take_number = |bytes: &mut std::iter::Peekable<_>, next: &mut u64| -> Option<i64> {
+        let take_number = |bytes: &mut std::iter::Peekable<_>, next: &mut u64| -> Option<i64> {
             let bytes: &mut std::iter::Peekable<std::iter::Copied<std::slice::Iter<'_, u8>>> = bytes;
             if bytes.next_if_eq(&b'*').is_some() {
                 return Some(word(reader, next)? as i32 as i64);

@@ -110,10 +110,8 @@ impl Visitor for Seen<'_> {
             return true;
         }
         let warp = earlier.warp().wrapping_sub(self.first_warp) & crate::memory::WARP_MASK;
-        match self.clocks.get(warp as usize) {
-            Some(clock) => earlier.clock() < *clock,
-            None => self.has_acquired && self.grid.is_released(earlier),
-        }
+        let is_known = self.clocks.get(warp as usize).is_some_and(|clock| earlier.clock() < *clock);
+        is_known || (self.has_acquired && self.grid.is_released(earlier))
     }
 }
 
@@ -270,7 +268,7 @@ impl Warp {
                 let group = self.groups.get(chosen).copied().unwrap_or_default();
                 return Err(self.finding(grid, blocks, &group, *fault));
             }
-            if time == 0 || time > TURN {
+            if time == 0 {
                 let made = std::mem::take(&mut store.steps);
                 let all = grid.steps.fetch_add(made, Ordering::Relaxed) + made;
                 if all > grid.options.steps_max {
@@ -658,6 +656,10 @@ impl Warp {
         self.alive &= !mask;
         if let Some(block) = blocks.get_mut(self.block as usize) {
             block.exited += mask.count_ones();
+        }
+        // Nobody waits for them any more.
+        for waiting in self.groups.iter_mut().filter(|group| group.state == State::Meet) {
+            waiting.state = State::Ready;
         }
         self.groups[chosen] = Group {
             pc: group.pc + 1,

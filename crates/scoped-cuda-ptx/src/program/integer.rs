@@ -6,6 +6,9 @@ use crate::text::types::Type::{self, S16, S32, S64, U16, U32, U64};
 
 /// The instruction as a function of lanes, if it is one of this group.
 pub(super) fn find(i: &Instruction) -> Option<Plain> {
+    if i.has("u16x2") || i.has("s16x2") {
+        return paired(i);
+    }
     let kind = i.types().next()?;
     match i.opcode.as_str() {
         "add" | "sub" | "neg" | "abs" | "min" | "max" => sums(i, kind),
@@ -49,16 +52,13 @@ fn sums(i: &Instruction, kind: Type) -> Option<Plain> {
         ("max", S16) => run!(|a: i16, b: i16| -> i16 { a.max(b) }),
         ("max", S32) => run!(|a: i32, b: i32| -> i32 { a.max(b) }),
         ("max", S64) => run!(|a: i64, b: i64| -> i64 { a.max(b) }),
-        _ => return paired(i),
+        _ => return None,
     })
 }
 
 /// Two 16-bit integers in a register.
 fn paired(i: &Instruction) -> Option<Plain> {
     let signed = i.has("s16x2");
-    if !signed && !i.has("u16x2") {
-        return None;
-    }
     Some(match (i.opcode.as_str(), signed) {
         ("add", _) => run!(|a: u32, b: u32| -> u32 { halves(a, b, u16::wrapping_add) }),
         ("min", false) => run!(|a: u32, b: u32| -> u32 { halves(a, b, u16::min) }),

@@ -5,7 +5,7 @@ use super::op::{Access, Address, Bank, Guard, Op, Place, Step};
 use super::special::{CLOCKS, Special};
 use super::{Fill, Module, Value};
 use crate::exec::lanes::{Args, Plain, Slot};
-use crate::text::ast::{Function, Instruction, Operand, Statement, Variable};
+use crate::text::ast::{Instruction, Operand, Statement, Variable};
 use crate::text::position::{ParseError, Position};
 use crate::text::types::{Space, Type};
 use std::collections::HashMap;

@@ -1,7 +1,6 @@
 //! A module in the form that is executed.
 
 mod bits;
-mod debug;
 mod carry;
 mod compare;
 mod control;
@@ -220,7 +219,24 @@ impl Module {
     /// # Errors
     /// [`ParseError`] says where the text is not PTX.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
-        let source = crate::text::parse(text)?;
+        Self::lower(crate::text::parse(text)?)
+    }
+
+    /// Reads texts that belong together: what one declares as extern, another may define.
+    ///
+    /// # Errors
+    /// [`ParseError`] says where a text is not PTX, and the number says which text it is.
+    pub fn link(texts: &[&str]) -> Result<Self, (usize, ParseError)> {
+        let mut all = Source::default();
+        for (number, text) in texts.iter().enumerate() {
+            let source = crate::text::parse(text).map_err(|error| (number, error))?;
+            all.absorb(source);
+        }
+        let last = texts.len().saturating_sub(1);
+        Self::lower(all).map_err(|error| (last, error))
+    }
+
+    fn lower(source: Source) -> Result<Self, ParseError> {
         let mut module = Self {
             version: source.version,
             target: source.target.clone(),
@@ -598,4 +614,3 @@ impl<'m> Kernel<'m> {
         (places, end)
     }
 }
-impl Module { pub fn dump(&self) { for f in &self.functions { println!("{} formals {:?}", f.name, f.formals); for (n,s) in f.steps.iter().enumerate() { println!("{n} line {} {:?} {}", s.line, s.guard, debug::name(&s.op)); } } } }

@@ -130,6 +130,20 @@ pub(crate) enum Operand {
     Sink,
 }
 
+impl Source {
+    /// Adds what another text says.
+    pub(crate) fn absorb(&mut self, other: Self) {
+        self.version = self.version.max(other.version);
+        if self.target.is_empty() {
+            self.target = other.target;
+        }
+        self.files.extend(other.files);
+        self.variables.extend(other.variables);
+        self.functions.extend(other.functions);
+        self.aliases.extend(other.aliases);
+    }
+}
+
 impl Instruction {
     pub(crate) fn has(&self, word: &str) -> bool {
         self.modifiers.iter().any(|modifier| modifier == word)

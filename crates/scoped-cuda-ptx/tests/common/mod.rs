@@ -1,5 +1,5 @@
 //! Device memory for tests: allocations in a map, and launches of kernels on them.
-#![allow(dead_code, unreachable_pub)]
+#![allow(dead_code)]
 
 use scoped_cuda_ptx::{Finding, Memory, Module, Options, Region, Shape, launch};
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 /// The device's memory.
 #[derive(Default)]
-pub struct Heap {
+pub(crate) struct Heap {
     regions: BTreeMap<u64, Arc<Region>>,
     next: u64,
 }
@@ -28,48 +28,48 @@ impl Memory for Heap {
 
 /// What a launch is given, one parameter after the other.
 #[derive(Clone, Default)]
-pub struct Parameters(Vec<u8>);
+pub(crate) struct Parameters(Vec<u8>);
 
 impl Parameters {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
     /// Adds bytes, aligned to their number.
-    pub fn with(mut self, bytes: &[u8]) -> Self {
+    pub(crate) fn with(mut self, bytes: &[u8]) -> Self {
         let align = bytes.len().next_power_of_two().clamp(1, 16);
         self.0.resize(self.0.len().next_multiple_of(align), 0);
         self.0.extend(bytes);
         self
     }
 
-    pub fn pointer(self, address: u64) -> Self {
+    pub(crate) fn pointer(self, address: u64) -> Self {
         self.with(&address.to_le_bytes())
     }
 
-    pub fn u32(self, value: u32) -> Self {
+    pub(crate) fn u32(self, value: u32) -> Self {
         self.with(&value.to_le_bytes())
     }
 
-    pub fn f32(self, value: f32) -> Self {
+    pub(crate) fn f32(self, value: f32) -> Self {
         self.with(&value.to_le_bytes())
     }
 }
 
 /// A module that is loaded into memory of its own.
-pub struct Device {
-    pub module: Module,
-    pub heap: Heap,
+pub(crate) struct Device {
+    pub(crate) module: Module,
+    pub(crate) heap: Heap,
     variables: Vec<u64>,
-    pub read_only: Vec<Range<u64>>,
-    pub printed: Mutex<String>,
-    pub workers: usize,
-    pub steps_max: u64,
-    pub stack_bytes: u32,
+    pub(crate) read_only: Vec<Range<u64>>,
+    pub(crate) printed: Mutex<String>,
+    pub(crate) workers: usize,
+    pub(crate) steps_max: u64,
+    pub(crate) stack_bytes: u32,
 }
 
 impl Device {
-    pub fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         let module = Module::parse(text).unwrap_or_else(|error| panic!("{error}"));
         let mut device = Self {
             module,
@@ -120,53 +120,53 @@ impl Device {
     }
 
     /// Memory that nobody has written.
-    pub fn fresh(&mut self, bytes: u64, label: &str) -> u64 {
+    pub(crate) fn fresh(&mut self, bytes: u64, label: &str) -> u64 {
         let base = self.place(bytes);
         let region = Region::owned(base, bytes, 0xCD, label);
         self.heap.regions.insert(base, Arc::new(region));
         base
     }
 
-    pub fn upload(&mut self, bytes: &[u8], label: &str) -> u64 {
+    pub(crate) fn upload(&mut self, bytes: &[u8], label: &str) -> u64 {
         let base = self.fresh(bytes.len() as u64, label);
         self.heap.regions[&base].write(0, bytes);
         base
     }
 
-    pub fn upload_u32(&mut self, words: &[u32]) -> u64 {
+    pub(crate) fn upload_u32(&mut self, words: &[u32]) -> u64 {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         self.upload(&bytes, "words")
     }
 
-    pub fn upload_f32(&mut self, values: &[f32]) -> u64 {
+    pub(crate) fn upload_f32(&mut self, values: &[f32]) -> u64 {
         let bits: Vec<u32> = values.iter().map(|value| value.to_bits()).collect();
         self.upload_u32(&bits)
     }
 
-    pub fn free(&self, address: u64) {
+    pub(crate) fn free(&self, address: u64) {
         self.heap.regions[&address].free();
     }
 
-    pub fn read(&self, address: u64, bytes: usize) -> Vec<u8> {
+    pub(crate) fn read(&self, address: u64, bytes: usize) -> Vec<u8> {
         let region = self.heap.region(address).unwrap();
         region.read(address - region.base(), bytes)
     }
 
-    pub fn read_u32(&self, address: u64, count: usize) -> Vec<u32> {
+    pub(crate) fn read_u32(&self, address: u64, count: usize) -> Vec<u32> {
         let bytes = self.read(address, 4 * count);
         bytes.chunks(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
     }
 
-    pub fn read_f32(&self, address: u64, count: usize) -> Vec<f32> {
+    pub(crate) fn read_f32(&self, address: u64, count: usize) -> Vec<f32> {
         self.read_u32(address, count).into_iter().map(f32::from_bits).collect()
     }
 
-    pub fn variable(&self, name: &str) -> u64 {
+    pub(crate) fn variable(&self, name: &str) -> u64 {
         let index = self.module.variables().iter().position(|variable| variable.name == name);
         self.variables[index.unwrap()]
     }
 
-    pub fn launch(&self, kernel: &str, shape: Shape, parameters: Parameters) -> Result<(), Box<Finding>> {
+    pub(crate) fn launch(&self, kernel: &str, shape: Shape, parameters: Parameters) -> Result<(), Box<Finding>> {
         self.module.check_supported(kernel).unwrap_or_else(|missing| panic!("{missing}"));
         let print = |text: &str| self.printed.lock().unwrap().push_str(text);
         let options = Options {
@@ -182,7 +182,7 @@ impl Device {
     }
 
     /// Runs a kernel that must be without fault.
-    pub fn run(&self, kernel: &str, shape: Shape, parameters: Parameters) {
+    pub(crate) fn run(&self, kernel: &str, shape: Shape, parameters: Parameters) {
         if let Err(finding) = self.launch(kernel, shape, parameters) {
             panic!("{finding}");
         }
