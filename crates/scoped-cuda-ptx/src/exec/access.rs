@@ -9,7 +9,7 @@ use super::worker::Regions;
 use crate::check::{Access as What, Class, Thread};
 use crate::memory::{Conflict, Region, Tag};
 use crate::program::op::{Access, Address, Bank, Copy, Place};
-use crate::program::{LOCAL_WINDOW, SHARED_WINDOW, WINDOW};
+use crate::program::{LOCAL_WINDOW, SHARED_BYTES, SHARED_WINDOW, WINDOW};
 use crate::text::types::Space;
 use std::sync::atomic::Ordering;
 
@@ -121,8 +121,36 @@ pub(crate) fn set(registers: &mut Registers, place: Place, row: &[u64; WARP], ma
 }
 
 impl Finder<'_> {
-    /// The allocation of the first lane of a mask, with the lanes that are in it too.
+    /// The allocation of a row of words, one for every lane, if it is an ordinary one.
     #[inline(always)]
+    fn home_of_row(&mut self, space: Space, first: u64, is_strong: bool) -> Option<Home<'_>> {
+        let tag = |epoch| Tag::new(epoch, self.warp, 0, self.clock, is_strong);
+        let home = if space == Space::Shared {
+            let block = self.blocks.get(self.rank as usize)?;
+            Home {
+                region: &block.shared,
+                is_shared: true,
+                tag: tag(block.epoch),
+                base: 0,
+                lanes: !0,
+            }
+        } else {
+            let grid = self.seen.grid;
+            let region = self.regions.find(self.pc, first, grid.memory, grid.epoch)?;
+            Home {
+                region,
+                is_shared: false,
+                tag: tag(grid.epoch),
+                base: region.base(),
+                lanes: !0,
+            }
+        };
+        let offset = first.wrapping_sub(home.base);
+        let fits = home.region.bytes() >= 128 && offset <= home.region.bytes() - 128;
+        (fits && offset % 4 == 0 && !home.region.is_freed()).then_some(home)
+    }
+
+    /// The allocation of the first lane of a mask, with the lanes that are in it too.
     pub(crate) fn home(
         &mut self,
         space: Space,
@@ -235,11 +263,47 @@ pub(crate) fn load(lanes: &mut Lanes<'_>, access: &Access) -> Result<(), Box<Fau
     }
     let addresses = addresses(lanes.registers, &access.address);
     let total = access.bytes * access.places.len() as u32;
+    if lanes.mask == !0 && total == 4 && is_row(&addresses) && is_common(access.space, addresses[0]) {
+        if let Some(place) = access.places.first().copied().flatten() {
+            let seen = lanes.finder.seen;
+            let home = lanes.finder.home_of_row(access.space, addresses[0], access.is_strong);
+            if let Some(row) = home.and_then(|home| load_row(&home, &seen, addresses[0])) {
+                match place.bank {
+                    Bank::Word => lanes.registers.set_words(place.slot, &row, !0),
+                    _ => {
+                        let row = row.map(|value| extended(value.into(), access));
+                        set(lanes.registers, place, &row, !0);
+                    }
+                }
+                return Ok(());
+            }
+        }
+    }
+    load_by_lane(lanes, access, &addresses, total)
+}
+
+/// Whether an address is in global memory, or in shared memory by an address that is not generic.
+#[inline(always)]
+fn is_common(space: Space, address: u64) -> bool {
+    match space {
+        Space::Shared => address < SHARED_BYTES,
+        Space::Local | Space::Param => false,
+        _ => address < SHARED_WINDOW,
+    }
+}
+
+#[inline(never)]
+fn load_by_lane(
+    lanes: &mut Lanes<'_>,
+    access: &Access,
+    addresses: &[u64; WARP],
+    total: u32,
+) -> Result<(), Box<Fault>> {
     let mut left = lanes.mask;
     while left != 0 {
-        let done = match part(access.space, &addresses, left) {
-            Some(part) => load_private(lanes, access, &addresses, &part)?,
-            None => load_common(lanes, access, &addresses, left, total)?,
+        let done = match part(access.space, addresses, left) {
+            Some(part) => load_private(lanes, access, addresses, &part)?,
+            None => load_common(lanes, access, addresses, left, total)?,
         };
         left &= !done;
     }
@@ -283,20 +347,6 @@ fn load_common(
     let what = What::Read(total);
     let seen = lanes.finder.seen;
     let home = lanes.finder.home(access.space, addresses, mask, what, access.is_strong)?;
-    if home.lanes == !0 && total == 4 && is_row(addresses) {
-        if let Some(row) = load_row(&home, &seen, addresses)? {
-            if let Some(place) = access.places.first().copied().flatten() {
-                match place.bank {
-                    Bank::Word => lanes.registers.set_words(place.slot, &row, !0),
-                    _ => {
-                        let row = row.map(|value| extended(value.into(), access));
-                        set(lanes.registers, place, &row, !0);
-                    }
-                }
-            }
-            return Ok(!0);
-        }
-    }
     let region = home.region;
     let is_full = region.is_full();
     let locks = access.is_strong && access.bytes == 8;
@@ -308,7 +358,7 @@ fn load_common(
         }
         if !region.is_constant() {
             let tag = home.tag.with_lane(lane as u32);
-            if let Some(conflict) = region.cells().read(offset, total, tag, &seen) {
+            if let Some(conflict) = region.cells().visit(offset, total, false, tag, &seen) {
                 return Err(home.race(conflict, lane as u32, what, offset));
             }
         }
@@ -328,44 +378,54 @@ fn load_common(
 
 /// Loads a word for every lane, one after the other in memory. `None`: it has to be done by lane.
 #[inline(always)]
-fn load_row(
-    home: &Home<'_>,
-    seen: &Seen<'_>,
-    addresses: &[u64; WARP],
-) -> Result<Option<[u32; WARP]>, Box<Fault>> {
+fn load_row(home: &Home<'_>, seen: &Seen<'_>, first: u64) -> Option<[u32; WARP]> {
     let region = home.region;
-    let offset = addresses[0].wrapping_sub(home.base);
-    let first = (offset / 4) as usize;
-    let Some(words) = region.words().get(first..first + WARP) else {
-        return Ok(None);
-    };
+    let offset = first.wrapping_sub(home.base);
+    let place = (offset / 4) as usize;
+    let words = region.words().get(place..place + WARP)?;
     if !region.is_full() && !region.is_initialised(offset..offset + 128) {
-        return Ok(None);
+        return None;
     }
-    if !region.is_constant() {
-        match region.cells().read_row(offset, home.tag, seen) {
-            None => return Ok(None),
-            Some(None) => {}
-            // By lane, to tell the lane.
-            Some(Some(_)) => return Ok(None),
-        }
+    if !region.is_constant() && !region.cells().visit_row(offset, false, home.tag, seen) {
+        return None;
     }
     let mut row = [0; WARP];
     for (to, from) in row.iter_mut().zip(words) {
         *to = from.load(Ordering::Relaxed);
     }
-    Ok(Some(row))
+    Some(row)
 }
 
 /// A store.
 pub(crate) fn store(lanes: &mut Lanes<'_>, access: &Access) -> Result<(), Box<Fault>> {
     let addresses = addresses(lanes.registers, &access.address);
     let total = access.bytes * access.places.len() as u32;
+    if lanes.mask == !0 && total == 4 && is_row(&addresses) && is_common(access.space, addresses[0]) {
+        let place = access.places.first().copied().flatten();
+        if let Some(place) = place.filter(|place| place.bank == Bank::Word) {
+            let seen = lanes.finder.seen;
+            let home = lanes.finder.home_of_row(access.space, addresses[0], access.is_strong);
+            let row = lanes.registers.word(place.slot);
+            if home.is_some_and(|home| store_row(&home, &seen, addresses[0], row)) {
+                return Ok(());
+            }
+        }
+    }
+    store_by_lane(lanes, access, &addresses, total)
+}
+
+#[inline(never)]
+fn store_by_lane(
+    lanes: &mut Lanes<'_>,
+    access: &Access,
+    addresses: &[u64; WARP],
+    total: u32,
+) -> Result<(), Box<Fault>> {
     let mut left = lanes.mask;
     while left != 0 {
-        let done = match part(access.space, &addresses, left) {
-            Some(part) => store_private(lanes, access, &addresses, &part)?,
-            None => store_common(lanes, access, &addresses, left, total)?,
+        let done = match part(access.space, addresses, left) {
+            Some(part) => store_private(lanes, access, addresses, &part)?,
+            None => store_common(lanes, access, addresses, left, total)?,
         };
         left &= !done;
     }
@@ -415,14 +475,6 @@ fn store_common(
     let home = lanes.finder.home(access.space, addresses, mask, what, access.is_strong)?;
     let region = home.region;
     let is_free = !region.is_constant() && (home.is_shared || seen.grid.options.read_only.is_empty());
-    if is_free && home.lanes == !0 && total == 4 && is_row(addresses) {
-        let place = access.places.first().copied().flatten();
-        if let Some(place) = place.filter(|place| place.bank == Bank::Word) {
-            if store_row(&home, &seen, addresses, lanes.registers.word(place.slot)) {
-                return Ok(!0);
-            }
-        }
-    }
     let mut rows = [[0u64; WARP]; 8];
     for (place, row) in access.places.iter().zip(&mut rows) {
         if let Some(place) = place {
@@ -438,7 +490,7 @@ fn store_common(
             return Err(fault(Class::ReadOnly, lane as u32, what, address));
         }
         let tag = home.tag.with_lane(lane as u32);
-        let conflict = region.cells().write(offset, total, tag, &seen);
+        let conflict = region.cells().visit(offset, total, true, tag, &seen);
         let kept = access.bytes.min(8) * 8;
         let ones = if kept == 64 { !0 } else { (1u64 << kept) - 1 };
         let places = (0..).map(|n| offset + n * u64::from(access.bytes));
@@ -462,13 +514,17 @@ fn store_common(
 
 /// Stores a word of every lane, one after the other in memory. Whether it was done.
 #[inline(always)]
-fn store_row(home: &Home<'_>, seen: &Seen<'_>, addresses: &[u64; WARP], row: &[u32; WARP]) -> bool {
-    let offset = addresses[0].wrapping_sub(home.base);
-    let first = (offset / 4) as usize;
-    let Some(words) = home.region.words().get(first..first + WARP) else {
+fn store_row(home: &Home<'_>, seen: &Seen<'_>, first: u64, row: &[u32; WARP]) -> bool {
+    let offset = first.wrapping_sub(home.base);
+    let place = (offset / 4) as usize;
+    let is_free = home.is_shared || seen.grid.options.read_only.is_empty();
+    let Some(words) = home.region.words().get(place..place + WARP) else {
         return false;
     };
-    if home.region.cells().can_write_row(offset, home.tag, seen) != Some(true) {
+    if !is_free || home.region.is_constant() {
+        return false;
+    }
+    if !home.region.cells().visit_row(offset, true, home.tag, seen) {
         return false;
     }
     for (to, from) in words.iter().zip(row) {
@@ -497,7 +553,7 @@ pub(crate) fn copy(lanes: &mut Lanes<'_>, copy: &Copy) -> Result<(), Box<Fault>>
                 return Err(fault(Class::Uninitialised, lane as u32, what, from[lane]));
             }
             let tag = home.tag.with_lane(lane as u32);
-            if let Some(conflict) = home.region.cells().read(offset, given, tag, &seen) {
+            if let Some(conflict) = home.region.cells().visit(offset, given, false, tag, &seen) {
                 return Err(home.race(conflict, lane as u32, what, offset));
             }
             for (to, from) in bytes.iter_mut().zip(home.region.read(offset, given as usize)) {
@@ -508,7 +564,7 @@ pub(crate) fn copy(lanes: &mut Lanes<'_>, copy: &Copy) -> Result<(), Box<Fault>>
         let home = lanes.finder.home(Space::Shared, &to, 1 << lane, what, false)?;
         let offset = to[lane].wrapping_sub(home.base);
         let tag = home.tag.with_lane(lane as u32);
-        if let Some(conflict) = home.region.cells().write(offset, copy.bytes, tag, &seen) {
+        if let Some(conflict) = home.region.cells().visit(offset, copy.bytes, true, tag, &seen) {
             return Err(home.race(conflict, lane as u32, what, offset));
         }
         home.region.write(offset, bytes.get(..copy.bytes as usize).unwrap_or(&bytes));

@@ -61,7 +61,7 @@ pub(crate) fn run(lanes: &mut Lanes<'_>, atomic: &Atomic) -> Result<(), Box<Faul
                 home.region.set_initialised(offset..offset + u64::from(bytes));
             }
             let tag = home.tag.with_lane(lane as u32);
-            if let Some(conflict) = home.region.cells().write(offset, bytes, tag, &seen) {
+            if let Some(conflict) = home.region.cells().visit(offset, bytes, true, tag, &seen) {
                 return Err(home.race(conflict, lane as u32, what, offset));
             }
             let change = |was| changed(atomic, home.is_shared, was, value[lane], second[lane]);

@@ -132,8 +132,14 @@ fn special_row(
     let value = match special {
         Special::Tid(axis) => {
             let mut row = [0; WARP];
-            for (lane, value) in row.iter_mut().enumerate() {
-                *value = of(grid.thread_index(warp * 32 + lane as u32), axis).into();
+            let [mut x, mut y, mut z] = grid.thread_index(warp * 32);
+            for value in &mut row {
+                *value = of([x, y, z], axis).into();
+                x += 1;
+                let is_over = x >= shape.block[0];
+                (x, y) = if is_over { (0, y + 1) } else { (x, y) };
+                let is_over = y >= shape.block[1];
+                (y, z) = if is_over { (0, z + 1) } else { (y, z) };
             }
             return row;
         }

@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Words in a chunk. Chunks come into being when they are touched.
 const CHUNK: usize = 1 << 12;
+/// Words in a line.
+const LINE: usize = 32;
 /// A clock that has come so far stands still, and decides nothing.
 pub(crate) const CLOCK_MAX: u32 = 0xFFFF;
 
@@ -92,18 +94,33 @@ pub(crate) trait Visitor {
     fn is_ordered(&self, earlier: Tag, now: Tag) -> bool;
 }
 
+/// The evidence of one word, or of a line of 32 words that warps access as rows: lane `n` the `n`-th word.
 #[derive(Debug, Default)]
 struct Cell {
     writer: AtomicU64,
     reader: AtomicU64,
-    /// The last reader of another thread.
+    /// The last reader of another thread, or of another warp.
     other: AtomicU64,
+}
+
+/// A line. Its words have cells of their own, which count when it was accessed in another way too.
+#[derive(Debug, Default)]
+struct Line {
+    row: Cell,
+    /// The epoch in which a word of it was last accessed by itself.
+    words: AtomicU64,
+}
+
+#[derive(Debug)]
+struct Chunk {
+    lines: Box<[Line]>,
+    words: OnceLock<Box<[Cell]>>,
 }
 
 /// The cells of an allocation.
 #[derive(Debug)]
 pub(crate) struct Cells {
-    chunks: Box<[OnceLock<Box<[Cell]>>]>,
+    chunks: Box<[OnceLock<Chunk>]>,
     /// Epochs repeat. When they do, cells of the last round are forgotten.
     round: AtomicU32,
 }
@@ -111,6 +128,44 @@ pub(crate) struct Cells {
 #[inline(always)]
 fn load(cell: &AtomicU64) -> Tag {
     Tag(cell.load(Ordering::Relaxed))
+}
+
+impl Cell {
+    fn forget(&self) {
+        self.writer.store(0, Ordering::Relaxed);
+        self.reader.store(0, Ordering::Relaxed);
+        self.other.store(0, Ordering::Relaxed);
+    }
+
+    /// A conflict with a write, or with a read if this is a write. `as_of` makes a row's tag one of the lane.
+    #[inline(always)]
+    fn conflict(
+        &self,
+        now: Tag,
+        is_write: bool,
+        visitor: &impl Visitor,
+        as_of: impl Fn(Tag) -> Tag,
+    ) -> Option<Conflict> {
+        let found = conflict(as_of(load(&self.writer)), now, visitor, true);
+        if found.is_some() || !is_write {
+            return found;
+        }
+        conflict(as_of(load(&self.reader)), now, visitor, false)
+            .or_else(|| conflict(as_of(load(&self.other)), now, visitor, false))
+    }
+
+    #[inline(always)]
+    fn note(&self, now: Tag, is_write: bool) {
+        if is_write {
+            self.writer.store(now.0, Ordering::Relaxed);
+            return;
+        }
+        let last = load(&self.reader);
+        if last.epoch() == now.epoch() && !last.is_same_thread(now) {
+            self.other.store(last.0, Ordering::Relaxed);
+        }
+        self.reader.store(now.0, Ordering::Relaxed);
+    }
 }
 
 impl Cells {
@@ -129,126 +184,78 @@ impl Cells {
             return;
         }
         for chunk in self.chunks.iter().filter_map(OnceLock::get) {
-            for cell in chunk {
-                cell.writer.store(0, Ordering::Relaxed);
-                cell.reader.store(0, Ordering::Relaxed);
-                cell.other.store(0, Ordering::Relaxed);
+            for line in &chunk.lines {
+                line.row.forget();
+                line.words.store(0, Ordering::Relaxed);
+            }
+            for cell in chunk.words.get().into_iter().flatten() {
+                cell.forget();
             }
         }
     }
 
     #[inline(always)]
-    fn cell(&self, word: usize) -> Option<&Cell> {
+    fn chunk(&self, word: usize) -> Option<&Chunk> {
         let chunk = self.chunks.get(word / CHUNK)?;
-        let cells = chunk.get_or_init(|| (0..CHUNK).map(|_| Cell::default()).collect());
-        cells.get(word % CHUNK)
+        Some(chunk.get_or_init(|| Chunk {
+            lines: (0..CHUNK / LINE).map(|_| Line::default()).collect(),
+            words: OnceLock::new(),
+        }))
     }
 
-    /// Notes a read of bytes from an offset, at most eight words.
+    /// Notes an access of bytes from an offset. An access without order to it is a conflict.
     #[inline(always)]
-    pub(crate) fn read(
+    pub(crate) fn visit(
         &self,
         offset: u64,
         bytes: u32,
-        now: Tag,
-        visitor: &impl Visitor,
-    ) -> Option<Conflict> {
-        for (word, part) in words(offset, bytes) {
-            let cell = self.cell(word)?;
-            let now = now.with_bytes(part);
-            let conflict = conflict(load(&cell.writer), now, visitor, true);
-            if conflict.is_some() {
-                return conflict;
-            }
-            let last = load(&cell.reader);
-            if !last.is_same_thread(now) {
-                cell.other.store(last.0, Ordering::Relaxed);
-            }
-            cell.reader.store(now.0, Ordering::Relaxed);
-        }
-        None
-    }
-
-    /// The cells of a whole warp's words, one after the other, when they are in one chunk.
-    #[inline(always)]
-    fn row(&self, word: usize) -> Option<&[Cell]> {
-        let chunk = self.chunks.get(word / CHUNK)?;
-        let cells = chunk.get_or_init(|| (0..CHUNK).map(|_| Cell::default()).collect());
-        cells.get(word % CHUNK..word % CHUNK + 32)
-    }
-
-    /// Notes that each lane reads the next word. `None` says that it was not done.
-    #[inline(always)]
-    pub(crate) fn read_row(
-        &self,
-        offset: u64,
-        now: Tag,
-        visitor: &impl Visitor,
-    ) -> Option<Option<Conflict>> {
-        let row = self.row((offset / 4) as usize)?;
-        let mut found = None;
-        for (lane, cell) in row.iter().enumerate() {
-            let now = now.with_lane(lane as u32).with_bytes(0xF);
-            let writer = load(&cell.writer);
-            if writer.epoch() == now.epoch() {
-                found = found.or_else(|| conflict(writer, now, visitor, true));
-            }
-            let last = load(&cell.reader);
-            if !last.is_same_thread(now) {
-                cell.other.store(last.0, Ordering::Relaxed);
-            }
-            cell.reader.store(now.0, Ordering::Relaxed);
-        }
-        Some(found)
-    }
-
-    /// Notes that each lane writes the next word, if no access before is without order to it.
-    #[inline(always)]
-    pub(crate) fn can_write_row(
-        &self,
-        offset: u64,
-        now: Tag,
-        visitor: &impl Visitor,
-    ) -> Option<bool> {
-        let row = self.row((offset / 4) as usize)?;
-        let mut is_free = true;
-        for (lane, cell) in row.iter().enumerate() {
-            let now = now.with_lane(lane as u32).with_bytes(0xF);
-            for earlier in [load(&cell.writer), load(&cell.reader), load(&cell.other)] {
-                let is_recent = earlier.epoch() == now.epoch();
-                is_free &= !is_recent || conflict(earlier, now, visitor, true).is_none();
-            }
-        }
-        if !is_free {
-            return Some(false);
-        }
-        for (lane, cell) in row.iter().enumerate() {
-            let now = now.with_lane(lane as u32).with_bytes(0xF);
-            cell.writer.store(now.0, Ordering::Relaxed);
-        }
-        Some(true)
-    }
-
-    /// Notes a write of bytes from an offset.
-    #[inline(always)]
-    pub(crate) fn write(
-        &self,
-        offset: u64,
-        bytes: u32,
+        is_write: bool,
         now: Tag,
         visitor: &impl Visitor,
     ) -> Option<Conflict> {
         let mut found = None;
         for (word, part) in words(offset, bytes) {
-            let cell = self.cell(word)?;
+            let chunk = self.chunk(word)?;
+            let line = chunk.lines.get(word % CHUNK / LINE)?;
+            let cells = chunk.words.get_or_init(|| (0..CHUNK).map(|_| Cell::default()).collect());
+            let cell = cells.get(word % CHUNK)?;
             let now = now.with_bytes(part);
+            let lane = (word % LINE) as u32;
             found = found
-                .or_else(|| conflict(load(&cell.writer), now, visitor, true))
-                .or_else(|| conflict(load(&cell.reader), now, visitor, false))
-                .or_else(|| conflict(load(&cell.other), now, visitor, false));
-            cell.writer.store(now.0, Ordering::Relaxed);
+                .or_else(|| line.row.conflict(now, is_write, visitor, |tag| tag.with_lane(lane)))
+                .or_else(|| cell.conflict(now, is_write, visitor, |tag| tag));
+            cell.note(now, is_write);
+            line.words.store(now.epoch(), Ordering::Relaxed);
         }
         found
+    }
+
+    /// Notes that each lane accesses the next word, if no access before is without order to it. Whether
+    /// it was noted: it is not when the words are no line.
+    #[inline(always)]
+    pub(crate) fn visit_row(
+        &self,
+        offset: u64,
+        is_write: bool,
+        now: Tag,
+        visitor: &impl Visitor,
+    ) -> bool {
+        if offset % (4 * LINE as u64) != 0 {
+            return false;
+        }
+        let word = (offset / 4) as usize;
+        let line = self.chunk(word).and_then(|chunk| chunk.lines.get(word % CHUNK / LINE));
+        let Some(line) = line else {
+            return false;
+        };
+        // Both tags are of lane 0: they are of one thread if they are of one warp.
+        let now = now.with_bytes(0xF).with_lane(0);
+        let has_words = line.words.load(Ordering::Relaxed) == now.epoch();
+        if has_words || line.row.conflict(now, is_write, visitor, |tag| tag).is_some() {
+            return false;
+        }
+        line.row.note(now, is_write);
+        true
     }
 }
 
