@@ -2,7 +2,7 @@
 
 use super::grid::Grid;
 use super::lanes::{Registers, WARP};
-use super::private::{Part, Private, parameter, part};
+use super::private::{Part, Private, part};
 use super::team::Block;
 use super::warp::{Fault, Seen};
 use super::worker::Regions;
@@ -82,21 +82,15 @@ impl Home<'_> {
 #[inline(always)]
 pub(crate) fn addresses(registers: &Registers, address: &Address) -> [u64; WARP] {
     let offset = address.offset as u64;
-    let mut row = [offset; WARP];
     match address.base {
-        None => {}
+        None => [offset; WARP],
         Some(Place { bank: Bank::Long, slot }) => {
-            for (to, from) in row.iter_mut().zip(registers.long(slot)) {
-                *to = from.wrapping_add(offset);
-            }
+            registers.long(slot).map(|base| base.wrapping_add(offset))
         }
         Some(Place { slot, .. }) => {
-            for (to, from) in row.iter_mut().zip(registers.word(slot)) {
-                *to = u64::from(from.wrapping_add(offset as u32));
-            }
+            registers.word(slot).map(|base| u64::from(base.wrapping_add(offset as u32)))
         }
     }
-    row
 }
 
 /// The value of every lane of a register.
@@ -240,27 +234,8 @@ fn is_row(addresses: &[u64; WARP]) -> bool {
     addresses.iter().enumerate().map(differs).fold(0, |all, one| all | one) == 0
 }
 
-/// Loads a kernel's parameter: all lanes get the same.
-fn load_parameter(lanes: &mut Lanes<'_>, access: &Access) -> Result<(), Box<Fault>> {
-    let parameters = lanes.finder.seen.grid.parameters;
-    for (n, place) in (0..).zip(&access.places) {
-        let offset = (access.address.offset as u64).wrapping_add(n * u64::from(access.bytes));
-        let Some(value) = parameter(parameters, offset, access.bytes) else {
-            let what = What::Read(access.bytes);
-            return Err(fault(Class::OutOfBounds, lanes.mask.trailing_zeros(), what, offset));
-        };
-        if let Some(place) = place {
-            set(lanes.registers, *place, &[extended(value, access); WARP], lanes.mask);
-        }
-    }
-    Ok(())
-}
-
 /// A load.
 pub(crate) fn load(lanes: &mut Lanes<'_>, access: &Access) -> Result<(), Box<Fault>> {
-    if access.is_uniform {
-        return load_parameter(lanes, access);
-    }
     let addresses = addresses(lanes.registers, &access.address);
     let total = access.bytes * access.places.len() as u32;
     if lanes.mask == !0 && total == 4 && is_row(&addresses) && is_common(access.space, addresses[0]) {

@@ -2,6 +2,7 @@
 
 use super::grid::Grid;
 use super::lanes::{Registers, WARP};
+use super::private::parameter;
 use crate::program::op::Bank;
 use crate::program::special::Special;
 use crate::program::{Fill, Value};
@@ -108,6 +109,15 @@ fn uniform(grid: &Grid<'_>, value: Value) -> u64 {
             moved(place.into(), offset)
         }
         Value::Param(offset) => offset as u64,
+        Value::Given(start, bytes, signed) => {
+            let value = parameter(grid.parameters, start.into(), bytes.into()).unwrap_or(0);
+            match (signed, bytes) {
+                (true, 1) => value as i8 as u64,
+                (true, 2) => value as i16 as u64,
+                (true, 4) => value as i32 as u64,
+                _ => value,
+            }
+        }
         Value::Function(index) => index as u64 + 1,
         Value::Local(_) | Value::Special(_) => 0,
     }

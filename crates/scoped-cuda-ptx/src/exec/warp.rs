@@ -128,18 +128,23 @@ impl Warp {
         let mut frame = store.frame(grid, grid.entry);
         frame.fill(grid, block, rank, index);
         frame.lanes = mask;
-        Self {
-            block: rank,
-            index,
-            groups: vec![Group {
-                mask,
-                ..Group::default()
-            }],
-            frames: vec![frame],
-            alive: mask,
-            clocks: vec![1; grid.warps as usize],
-            ..Self::default()
-        }
+        let mut warp = store.warp();
+        warp.block = rank;
+        warp.index = index;
+        warp.groups.clear();
+        warp.groups.push(Group {
+            mask,
+            ..Group::default()
+        });
+        warp.frames.push(frame);
+        warp.free.clear();
+        warp.alive = mask;
+        warp.clocks.clear();
+        warp.clocks.resize(grid.warps as usize, 1);
+        warp.has_acquired = false;
+        warp.came_to = None;
+        warp.phase = 0;
+        warp
     }
 
     /// Whether a group could make a step.
@@ -320,7 +325,7 @@ impl Warp {
             let Self { groups, frames, locals, clocks, .. } = self;
             // Kept up to date, so that a finding knows the step.
             if let Some(kept) = groups.get_mut(chosen) {
-                *kept = group;
+                kept.pc = group.pc;
             }
             let (Some(step), Some(frame)) = (steps.get(group.pc as usize), frames.get_mut(group.frame)) else {
                 return Err(Fault::new(Class::BadTarget, group.mask.trailing_zeros()));

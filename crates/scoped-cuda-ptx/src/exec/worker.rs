@@ -4,6 +4,7 @@ use super::frame::{self, Frame};
 use super::grid::Grid;
 use super::lanes::Registers;
 use super::team::{Team, Turn};
+use super::warp::Warp;
 use crate::memory::{Memory, Region};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -22,6 +23,7 @@ pub(crate) struct Store {
     /// For each function, registers as a frame finds them.
     templates: Vec<Option<Registers>>,
     frames: Vec<Vec<Frame>>,
+    warps: Vec<Warp>,
     pub(crate) steps: u64,
 }
 
@@ -53,6 +55,11 @@ impl Store {
         frame
     }
 
+    /// A warp without frames.
+    pub(crate) fn warp(&mut self) -> Warp {
+        self.warps.pop().unwrap_or_default()
+    }
+
     pub(crate) fn keep_frame(&mut self, frame: Frame) {
         if let Some(frames) = self.frames.get_mut(frame.function).filter(|kept| kept.len() < KEPT_MAX) {
             frames.push(frame);
@@ -65,9 +72,12 @@ impl Store {
                 self.shared.push(block.shared);
             }
         }
-        for warp in team.warps {
-            for frame in warp.frames {
+        for mut warp in team.warps {
+            for frame in warp.frames.drain(..) {
                 self.keep_frame(frame);
+            }
+            if self.warps.len() < KEPT_MAX {
+                self.warps.push(warp);
             }
         }
     }

@@ -78,8 +78,10 @@ fn access(l: &mut Lower<'_>, i: &Instruction, is_load: bool) -> Lowered<()> {
         });
     }
     let space = space(i);
-    let mut address = l.address(i, place)?;
-    let is_uniform = is_load && space == Space::Param && uniform(l, i, &mut address);
+    if let Some(start) = parameter(l, i).filter(|_| is_load && space == Space::Param) {
+        return load_parameter(l, i, kind, &places, start);
+    }
+    let address = l.address(i, place)?;
     let is_strong = ["volatile", "relaxed", "acquire", "release"].iter().any(|word| i.has(word));
     let access = Access {
         space,
@@ -90,28 +92,47 @@ fn access(l: &mut Lower<'_>, i: &Instruction, is_load: bool) -> Lowered<()> {
         is_strong,
         acquires: i.has("acquire"),
         releases: i.has("release"),
-        is_uniform,
     };
     l.emit_access(access, is_load);
     Ok(())
 }
 
-/// Whether the address is a place in the kernel's parameters, the same for all lanes.
-fn uniform(l: &Lower<'_>, i: &Instruction, address: &mut Address) -> bool {
+/// The place in the kernel's parameters that the second operand names, if it does.
+fn parameter(l: &Lower<'_>, i: &Instruction) -> Option<u32> {
     let Some(Operand::Address { base: Some(name), offset, .. }) = i.operands.get(1) else {
-        return false;
+        return None;
     };
-    let formals = l.formal_bytes;
-    match l.names.find(name) {
-        Some(super::names::Name::Param(start, _)) if l.is_entry && start < formals => {
-            *address = Address {
-                base: None,
-                offset: i64::from(start).wrapping_add(*offset),
-            };
-            true
+    let Some(super::names::Name::Param(start, _)) = l.names.find(name) else {
+        return None;
+    };
+    let place = i64::from(start).checked_add(*offset)?;
+    u32::try_from(place).ok().filter(|_| l.is_entry && start < l.formal_bytes)
+}
+
+/// A kernel's parameters are the same for all threads: they stand in registers from the start.
+fn load_parameter(
+    l: &mut Lower<'_>,
+    i: &Instruction,
+    kind: Type,
+    places: &[Option<Place>],
+    start: u32,
+) -> Lowered<()> {
+    for (place, start) in places.iter().zip((start..).step_by(kind.bytes() as usize)) {
+        if start.saturating_add(kind.bytes()) > l.formal_bytes {
+            return l.wrong(i, "the load goes beyond the parameters");
         }
-        _ => false,
+        let Some(place) = place else {
+            continue;
+        };
+        let value = Value::Given(start, kind.bytes() as u8, kind.is_signed());
+        let a = l.constant(place.bank, value);
+        let copy = match place.bank {
+            Bank::Long => run!(|a: u64| -> u64 { a }),
+            _ => run!(|a: u32| -> u32 { a }),
+        };
+        l.emit(Op::Plain(copy.run, Args { d: place.slot, a, ..Args::default() }));
     }
+    Ok(())
 }
 
 /// `atom.global.add.u32 %r1, [%rd1], %r2;` and `red`, which has no result.

@@ -66,6 +66,8 @@ pub(crate) enum Value {
     Shared(usize, i64),
     Local(i64),
     Param(i64),
+    /// A kernel's parameter: where it is, its size in bytes, whether it has a sign.
+    Given(u32, u8, bool),
     /// The number of a function, from one.
     Function(usize),
     Special(Special),

@@ -116,8 +116,6 @@ pub(crate) struct Access {
     pub(crate) is_strong: bool,
     pub(crate) acquires: bool,
     pub(crate) releases: bool,
-    /// The loaded bits are a constant of this launch: a kernel's parameters.
-    pub(crate) is_uniform: bool,
 }
 
 /// What an atomic does with the old value and its operands.
