@@ -143,6 +143,11 @@ impl Device {
         self.upload_u32(&bits)
     }
 
+    /// Writes bytes at the start of an allocation.
+    pub(crate) fn heap_write(&self, address: u64, bytes: &[u8]) {
+        self.heap.regions[&address].write(0, bytes);
+    }
+
     pub(crate) fn free(&self, address: u64) {
         self.heap.regions[&address].free();
     }
