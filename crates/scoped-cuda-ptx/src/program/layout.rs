@@ -110,6 +110,9 @@ fn scalar(
             generic,
             mask,
         } => {
+            if bytes != 8 && mask.is_none() {
+                return wrong("an address does not fit");
+            }
             to.relocations.push(Relocation {
                 at: start,
                 bytes: bytes as u32,

@@ -309,7 +309,7 @@ impl<'a> Lower<'a> {
         let value = match from {
             Operand::Name(name) => {
                 if let Some((place, found)) = self.register(name) {
-                    return match place.bank == bank && fits(found, kind) {
+                    return match place.bank == bank && fits(i, found, kind) {
                         true => Ok(place),
                         false => self.wrong(i, mismatch(name, found, kind)),
                     };
@@ -371,7 +371,7 @@ impl<'a> Lower<'a> {
             return Ok(Value::Special(special));
         }
         let base = name.split('.').next().unwrap_or(name);
-        let is_known = CLOCKS.contains(&name) || base.starts_with("%pm") || Special::of(&format!("{base}.x")).is_some();
+        let is_known = CLOCKS.contains(&name) || base.starts_with("%pm");
         match is_known || self.module.is_unsupported(name) {
             true => Err(Trouble::NotSimulated),
             false => self.wrong(i, format!("`{name}` is not declared")),
@@ -397,7 +397,9 @@ impl<'a> Lower<'a> {
         match to {
             Operand::Sink => Ok(self.fresh(bank)),
             Operand::Name(name) => match self.register(name) {
-                Some((place, found)) if place.bank == bank && fits(found, kind) => Ok(place.slot),
+                Some((place, found)) if place.bank == bank && fits(i, found, kind) => {
+                    Ok(place.slot)
+                }
                 Some((_, found)) => self.wrong(i, mismatch(name, found, kind)),
                 None if self.is_wide(name) => Err(Trouble::NotSimulated),
                 None => self.wrong(i, format!("`{name}` is not a register")),
@@ -415,6 +417,7 @@ impl<'a> Lower<'a> {
         if let Operand::Name(name) = from {
             if let Some((place, found)) = self.register(name) {
                 let is_wide = found.bytes() >= kind.bytes() && place.bank != Bank::Predicate;
+                let is_wide = is_wide && are_alike(found, kind);
                 return match is_wide {
                     true => Ok(place),
                     false => self.wrong(i, mismatch(name, found, kind)),
@@ -493,21 +496,36 @@ impl<'a> Lower<'a> {
     }
 
     /// An address operand.
-    pub(super) fn address(&mut self, i: &Instruction, n: usize) -> Lowered<Address> {
+    pub(super) fn address(&mut self, i: &Instruction, n: usize, space: Space) -> Lowered<Address> {
         let (base, offset) = match self.operand(i, n)? {
             Operand::Address { base, offset, more } if more.is_empty() => (base, *offset),
             _ => return self.wrong(i, "an address is expected"),
         };
         let Some(name) = base else {
-            return Ok(Address { base: None, offset });
+            return match space {
+                Space::Local | Space::Shared => Ok(Address { base: None, offset }),
+                _ => self.wrong(i, "the address names no register and no variable"),
+            };
         };
         if let Some((place, kind)) = self.register(name) {
-            return match kind.bytes() >= 4 && place.bank != Bank::Predicate {
+            let is_short = matches!(space, Space::Shared | Space::Local | Space::Const);
+            let is_wide = kind.bytes() == 8 || is_short && kind.bytes() == 4;
+            return match is_wide && place.bank != Bank::Predicate && are_alike(kind, Type::U64) {
                 true => Ok(Address { base: Some(place), offset }),
                 false => self.wrong(i, format!("`{name}` is too narrow for an address")),
             };
         }
         let value = self.named(i, name, offset)?;
+        let is_there = match value {
+            Value::Param(_) => space == Space::Param,
+            Value::Local(_) => space == Space::Local,
+            Value::Shared(..) => space == Space::Shared,
+            Value::Variable(..) => matches!(space, Space::Global | Space::Const | Space::Generic),
+            _ => false,
+        };
+        if !is_there {
+            return self.wrong(i, format!("`{name}` is in another state space"));
+        }
         let slot = self.constant(Bank::Long, value);
         let base = Some(Place { bank: Bank::Long, slot });
         Ok(Address { base, offset: 0 })
@@ -521,8 +539,25 @@ impl<'a> Lower<'a> {
 }
 
 /// Whether a register of a type can stand where an instruction asks for another.
-fn fits(found: Type, asked: Type) -> bool {
-    found.bytes() == asked.bytes() && (found == Type::Pred) == (asked == Type::Pred)
+fn fits(i: &Instruction, found: Type, asked: Type) -> bool {
+    // An instruction on bits takes registers of any type of the size.
+    let takes_bits = i.types().any(is_bits);
+    found.bytes() == asked.bytes()
+        && (found == Type::Pred) == (asked == Type::Pred)
+        && (takes_bits || are_alike(found, asked))
+}
+
+fn is_bits(kind: Type) -> bool {
+    matches!(kind, Type::B8 | Type::B16 | Type::B32 | Type::B64 | Type::B128)
+}
+
+/// Whether both are integers or both floats, or one is only bits.
+fn are_alike(a: Type, b: Type) -> bool {
+    let is_integer = |kind: Type| {
+        use Type::{S8, S16, S32, S64, U8, U16, U32, U64};
+        matches!(kind, S8 | S16 | S32 | S64 | U8 | U16 | U32 | U64)
+    };
+    is_bits(a) || is_bits(b) || is_integer(a) == is_integer(b)
 }
 
 fn mismatch(name: &str, found: Type, asked: Type) -> String {

@@ -81,7 +81,7 @@ fn access(l: &mut Lower<'_>, i: &Instruction, is_load: bool) -> Lowered<()> {
     if let Some(start) = parameter(l, i).filter(|_| is_load && space == Space::Param) {
         return load_parameter(l, i, kind, &places, start);
     }
-    let address = l.address(i, place)?;
+    let address = l.address(i, place, space)?;
     let is_strong = ["volatile", "relaxed", "acquire", "release"].iter().any(|word| i.has(word));
     let access = Access {
         space,
@@ -167,7 +167,7 @@ fn atomic(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
         (1, Some(Operand::Sink)) | (0, _) => None,
         _ => Some(Place { bank, slot: l.target(i, 0, kind)? }),
     };
-    let address = l.address(i, first)?;
+    let address = l.address(i, first, space(i))?;
     let value = Place { bank, slot: l.source(i, first + 1, kind)? };
     let second = match change {
         Change::Compare => Some(Place { bank, slot: l.source(i, first + 2, kind)? }),
@@ -238,7 +238,8 @@ fn copy(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
     if has("commit_group") || has("wait_group") || has("wait_all") {
         return Ok(());
     }
-    let (to, from) = (l.address(i, 0)?, l.address(i, 1)?);
+    let to = l.address(i, 0, Space::Shared)?;
+    let from = l.address(i, 1, Space::Global)?;
     let bytes = match l.operand(i, 2)? {
         Operand::Integer(bytes @ (4 | 8 | 16)) => *bytes as u32,
         _ => return l.wrong(i, "4, 8 or 16 bytes are copied"),
@@ -262,7 +263,7 @@ fn copy(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
 }
 
 fn arrive_of_copies(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
-    let address = l.address(i, 0)?;
+    let address = l.address(i, 0, Space::Shared)?;
     l.emit(Op::Mbarrier(Box::new(Mbarrier {
         phase: Phase::CopyArrive { increments: !i.has("noinc") },
         to: None,
@@ -331,10 +332,10 @@ fn mbarrier(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
     let mut address = none;
     match phase {
         Phase::Init => {
-            address = l.address(i, 0)?;
+            address = l.address(i, 0, space(i))?;
             value = Some(word(l.source(i, 1, Type::U32)?));
         }
-        Phase::Invalidate => address = l.address(i, 0)?,
+        Phase::Invalidate => address = l.address(i, 0, space(i))?,
         Phase::Pending => {
             to = Some(word(l.target(i, 0, Type::U32)?));
             value = Some(long(l.source(i, 1, Type::B64)?));
@@ -342,7 +343,7 @@ fn mbarrier(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
         Phase::TestState | Phase::TestParity => {
             let slot = l.target(i, 0, Type::Pred)?;
             to = Some(Place { bank: Bank::Predicate, slot });
-            address = l.address(i, 1)?;
+            address = l.address(i, 1, space(i))?;
             value = Some(match phase {
                 Phase::TestState => long(l.source(i, 2, Type::B64)?),
                 _ => word(l.source(i, 2, Type::U32)?),
@@ -352,7 +353,7 @@ fn mbarrier(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
             if *l.operand(i, 0)? != Operand::Sink {
                 to = Some(long(l.target(i, 0, Type::B64)?));
             }
-            address = l.address(i, 1)?;
+            address = l.address(i, 1, space(i))?;
             if i.operands.len() > 2 {
                 value = Some(word(l.source(i, 2, Type::U32)?));
             }

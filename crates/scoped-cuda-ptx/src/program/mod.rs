@@ -6,6 +6,7 @@ mod compare;
 mod control;
 pub(crate) mod convert;
 mod float;
+mod grammar;
 mod half;
 mod integer;
 mod layout;

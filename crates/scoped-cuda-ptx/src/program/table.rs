@@ -3,7 +3,7 @@
 use super::lower::{Lower, Lowered, Trouble};
 use super::op::{Bank, Op, Place};
 use super::special::CLOCKS;
-use super::{bits, carry, compare, control, convert, float, half, integer, memory, sync, warp};
+use super::{bits, carry, compare, control, convert, float, grammar, half, integer, memory, sync, warp};
 use crate::exec::lanes::{Args, Plain, run};
 use crate::text::ast::{Instruction, Operand};
 use crate::text::types::Type;
@@ -19,6 +19,9 @@ const NOT_SIMULATED: [&str; 43] = [
 
 /// Lowers an instruction to steps.
 pub(super) fn lower(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
+    if !grammar::admits(i) {
+        return l.wrong(i, format!("the modifiers of `{}` do not fit together", i.name()));
+    }
     match i.opcode.as_str() {
         "mov" => mov(l, i),
         "cvt" => conversion(l, i),

@@ -8,6 +8,9 @@ use super::lexer::Kind;
 use super::operand;
 use super::position::ParseError;
 
+/// How deep blocks may stand.
+const DEPTH_MAX: u32 = 64;
+
 /// Reads from the opening brace to the one that closes it.
 pub(super) fn body(cursor: &mut Cursor<'_>) -> Result<Vec<Statement>, ParseError> {
     cursor.expect("{")?;
@@ -19,6 +22,9 @@ pub(super) fn body(cursor: &mut Cursor<'_>) -> Result<Vec<Statement>, ParseError
             Kind::Mark if token.text == "{" => {
                 cursor.take();
                 depth += 1;
+                if depth > DEPTH_MAX {
+                    return cursor.wrong("the blocks are nested too deeply");
+                }
                 statements.push(Statement::Open);
             }
             Kind::Mark if token.text == "}" => {
@@ -31,9 +37,6 @@ pub(super) fn body(cursor: &mut Cursor<'_>) -> Result<Vec<Statement>, ParseError
             }
             Kind::Mark if token.text == "@" => {
                 statements.push(Statement::Instruction(guarded(cursor)?));
-            }
-            Kind::Mark if token.text == ";" => {
-                cursor.take();
             }
             Kind::Word if cursor.ahead(1).text == ":" && cursor.ahead(1).kind == Kind::Mark => {
                 labelled(cursor, &mut statements)?;

@@ -45,14 +45,16 @@ fn list(cursor: &mut Cursor<'_>, depth: u32) -> Result<Initial, ParseError> {
     }
     cursor.expect("{")?;
     let mut values = Vec::new();
-    while !cursor.is_mark("}") {
+    if cursor.eat("}") {
+        return Ok(Initial::List(values));
+    }
+    loop {
         values.push(value(cursor, depth + 1)?);
         if !cursor.eat(",") {
-            break;
+            cursor.expect("}")?;
+            return Ok(Initial::List(values));
         }
     }
-    cursor.expect("}")?;
-    Ok(Initial::List(values))
 }
 
 /// `symbol`, `symbol+8`, `generic(symbol)`, `generic(symbol)+8`

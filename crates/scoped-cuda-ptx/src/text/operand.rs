@@ -127,7 +127,7 @@ fn address(cursor: &mut Cursor<'_>, depth: u32) -> Result<Operand, ParseError> {
         true => Some(name(cursor)?),
         false => None,
     };
-    let is_offset = base.is_none() || cursor.is_mark("+") || cursor.is_mark("-");
+    let is_offset = base.is_none() || cursor.is_mark("+");
     let offset = match is_offset {
         true => expression::whole(cursor)? as i64,
         false => 0,
