@@ -236,7 +236,7 @@ fn setp(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
         return l.wrong(i, "`setp` needs a type");
     };
     if matches!(kind, Type::F16x2 | Type::Bf16x2) {
-        return Err(Trouble::NotSimulated);
+        return setp_halves(l, i, kind);
     }
     let (yes, no) = match l.operand(i, 0)?.clone() {
         Operand::Pair(yes, no) => {
@@ -302,6 +302,9 @@ fn set(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
     let [to, from] = types.as_slice() else {
         return l.wrong(i, "`set` needs two types");
     };
+    if matches!(from, Type::F16x2 | Type::Bf16x2) {
+        return set_halves(l, i, *to, *from);
+    }
     let one = match to {
         Type::F32 => 0x3F80_0000,
         Type::U32 | Type::S32 => 0xFFFF_FFFF,
@@ -323,5 +326,63 @@ fn set(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
     let b = l.constant(Bank::Word, super::Value::Bits(0));
     let choose = run!(|a: u32, b: u32, c: bool| -> u32 { if c { a } else { b } });
     l.emit(Op::Plain(choose.run, Args { d, a, b, c: truth, ..Args::default() }));
+    Ok(())
+}
+
+/// Compares each half: two predicates.
+fn compared_halves(l: &mut Lower<'_>, i: &Instruction, kind: Type) -> Lowered<[u32; 2]> {
+    let of = if kind == Type::F16x2 { Type::F16 } else { Type::Bf16 };
+    let Some(plain) = compare::find(i, of) else {
+        return Err(Trouble::NotSimulated);
+    };
+    let (a, b) = (l.source(i, 1, kind)?, l.source(i, 2, kind)?);
+    let mut truths = [l.fresh(Bank::Predicate), l.fresh(Bank::Predicate)];
+    let upper = run!(|a: u32| -> u32 { a >> 16 });
+    let (high_a, high_b) = (l.fresh(Bank::Word), l.fresh(Bank::Word));
+    for (d, a) in [(high_a, a), (high_b, b)] {
+        l.emit(Op::Plain(upper.run, Args { d, a, ..Args::default() }));
+    }
+    for (d, a, b) in [(truths[0], a, b), (truths[1], high_a, high_b)] {
+        l.emit(Op::Plain(plain.run, Args { d, a, b, ..Args::default() }));
+    }
+    if let Some(how) = combination(i) {
+        let operand = l.operand(i, 3)?.clone();
+        let third = l.predicate(i, &operand)?;
+        for truth in &mut truths {
+            combine(l, Some(how), *truth, *truth, third);
+        }
+    }
+    Ok(truths)
+}
+
+/// `setp.lt.f16x2 %p1|%p2, %r1, %r2`: a predicate for each half.
+fn setp_halves(l: &mut Lower<'_>, i: &Instruction, kind: Type) -> Lowered<()> {
+    let Operand::Pair(low, high) = l.operand(i, 0)?.clone() else {
+        return l.wrong(i, "two predicates are expected");
+    };
+    let truths = compared_halves(l, i, kind)?;
+    for (name, a) in [low, high].into_iter().zip(truths) {
+        let operand = if name == "_" { Operand::Sink } else { Operand::Name(name) };
+        let d = l.written(i, &operand, Type::Pred)?;
+        combine(l, None, d, a, a);
+    }
+    Ok(())
+}
+
+/// `set.lt.f16x2.f16x2 %r1, %r2, %r3`: one or zero, or all bits or none, in each half.
+fn set_halves(l: &mut Lower<'_>, i: &Instruction, to: Type, from: Type) -> Lowered<()> {
+    let one = match to {
+        Type::F16x2 => 0x3C00,
+        Type::Bf16x2 => 0x3F80,
+        Type::U32 | Type::S32 => 0xFFFF,
+        _ => return Err(Trouble::NotSimulated),
+    };
+    let [low, high] = compared_halves(l, i, from)?;
+    let d = l.target(i, 0, to)?;
+    let a = l.constant(Bank::Word, super::Value::Bits(one));
+    let join = run!(|a: u32, b: bool, c: bool| -> u32 {
+        a * u32::from(b) | (a * u32::from(c)) << 16
+    });
+    l.emit(Op::Plain(join.run, Args { d, a, b: low, c: high, ..Args::default() }));
     Ok(())
 }

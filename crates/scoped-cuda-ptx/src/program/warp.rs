@@ -35,7 +35,7 @@ fn pair(l: &mut Lower<'_>, i: &Instruction, kind: Type) -> Lowered<(u32, Option<
 /// `shfl.sync.down.b32 %r1|%p1, %r2, 16, 31, -1;`
 fn shuffle(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
     let is_sync = i.has("sync");
-    let mode = i.modifiers.get(usize::from(is_sync)).map_or("", String::as_str);
+    let mode = i.modifiers.iter().find(|word| *word != "sync").map_or("", String::as_str);
     let direction = match mode {
         "up" => Direction::Up,
         "down" => Direction::Down,
@@ -66,7 +66,7 @@ fn shuffle(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
 /// `vote.sync.ballot.b32 %r1, %p1, -1;`
 fn vote(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
     let is_sync = i.has("sync");
-    let mode = i.modifiers.get(usize::from(is_sync)).map_or("", String::as_str);
+    let mode = i.modifiers.iter().find(|word| *word != "sync").map_or("", String::as_str);
     let (question, kind, bank) = match mode {
         "all" => (Question::All, Type::Pred, Bank::Predicate),
         "any" => (Question::Any, Type::Pred, Bank::Predicate),
