@@ -22,7 +22,9 @@ fn shortest(mut run: impl FnMut()) -> Duration {
 
 fn report(name: &str, here: Duration, instructions: u64, plain: Duration) {
     let rate = instructions as f64 / here.as_secs_f64() / 1e9;
-    println!("{name:<28} {here:>9.2?}  {rate:>5.2} G lane-instructions/s  plain Rust {plain:>9.2?}");
+    println!(
+        "{name:<28} {here:>9.2?}  {rate:>5.2} G lane-instructions/s  plain Rust {plain:>9.2?}"
+    );
 }
 
 fn saxpy() {
@@ -31,7 +33,11 @@ fn saxpy() {
     device.steps_max = u64::MAX;
     let (x, y) = (vec![1f32; N], vec![2f32; N]);
     let (dx, dy) = (device.upload_f32(&x), device.upload_f32(&y));
-    let parameters = Parameters::new().pointer(dx).pointer(dy).f32(0.5).u32(N as u32);
+    let parameters = Parameters::new()
+        .pointer(dx)
+        .pointer(dy)
+        .f32(0.5)
+        .u32(N as u32);
     let shape = Shape::linear(N as u32 / 256, 256);
     let here = shortest(|| device.run("saxpy", shape, parameters.clone()));
     assert_eq!(device.read_f32(dy, 3), [4.5; 3]);
@@ -72,7 +78,12 @@ fn mix() {
         black_box(&words);
     });
     assert_eq!(device.read_u32(dw, N), words);
-    report("mix, 2^14 words, 100 rounds", here, N as u64 * u64::from(ROUNDS) * 12, plain);
+    report(
+        "mix, 2^14 words, 100 rounds",
+        here,
+        N as u64 * u64::from(ROUNDS) * 12,
+        plain,
+    );
 }
 
 fn main() {

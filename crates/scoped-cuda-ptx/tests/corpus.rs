@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 fn texts(directory: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
         let path = entry.path();
-        let is_built = path.file_name().is_some_and(|name| name == "target" || name == ".git");
+        let is_built = path
+            .file_name()
+            .is_some_and(|name| name == "target" || name == ".git");
         if path.is_dir() && !is_built {
             texts(&path, found);
         } else if path.extension().is_some_and(|extension| extension == "ptx") {

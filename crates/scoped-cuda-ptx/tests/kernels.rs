@@ -25,7 +25,11 @@ fn distance_64(a: &[u8], b: &[u8]) -> u64 {
 
 /// What differs, if anything does.
 fn difference(found: &[u8], expected: &[u8], compare: Compare) -> Option<String> {
-    let size = if matches!(compare, Compare::Doubles(_)) { 8 } else { 4.min(expected.len()) };
+    let size = if matches!(compare, Compare::Doubles(_)) {
+        8
+    } else {
+        4.min(expected.len())
+    };
     for (n, (found, expected)) in found.chunks(size).zip(expected.chunks(size)).enumerate() {
         let is_same = match compare {
             Compare::Bits => found == expected,
@@ -33,7 +37,9 @@ fn difference(found: &[u8], expected: &[u8], compare: Compare) -> Option<String>
             Compare::Doubles(units) => distance_64(found, expected) <= units,
         };
         if !is_same {
-            return Some(format!("element {n} is {found:02x?} and not {expected:02x?}"));
+            return Some(format!(
+                "element {n} is {found:02x?} and not {expected:02x?}"
+            ));
         }
     }
     None
@@ -63,7 +69,9 @@ fn run(case: &Case, workers: usize) -> Result<(), String> {
         dynamic_shared: case.shared,
         is_cooperative: case.is_cooperative,
     };
-    device.launch(case.kernel, shape, parameters).map_err(|finding| finding.to_string())?;
+    device
+        .launch(case.kernel, shape, parameters)
+        .map_err(|finding| finding.to_string())?;
     for (argument, expected, compare) in &case.results {
         let found = device.read(places[*argument], expected.len());
         if let Some(difference) = difference(&found, expected, *compare) {
@@ -86,7 +94,13 @@ fn run_all(workers: usize) {
             wrong.push(format!("{}: {message}", case.kernel));
         }
     }
-    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {}:\n{}",
+        wrong.len(),
+        cases.len(),
+        wrong.join("\n")
+    );
 }
 
 #[test]

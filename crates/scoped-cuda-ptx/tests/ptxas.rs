@@ -54,14 +54,20 @@ fn pieces(text: &str) -> Vec<String> {
         last.push('\n');
     }
     let head = parts.remove(0);
-    parts.into_iter().map(|part| format!("{head}{part}")).collect()
+    parts
+        .into_iter()
+        .map(|part| format!("{head}{part}"))
+        .collect()
 }
 
 struct Random(u64);
 
 impl Random {
     fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % end.max(1)
     }
 }
@@ -86,9 +92,9 @@ fn words(text: &str) -> Vec<&str> {
 /// The text with one thing changed within a function's body.
 fn changed(text: &str, random: &mut Random) -> String {
     const OTHERS: [&str; 28] = [
-        ".u32", ".s32", ".b32", ".f32", ".u64", ".b64", ".f64", ".u16", ".pred", ".global", ".shared",
-        ".local", ".rn", ".sat", ".ftz", ".lo", ".wide", "%r1", "%rd1", "%f1", "%p1", "0", "1.5", ";",
-        ",", "add", "mov", "[",
+        ".u32", ".s32", ".b32", ".f32", ".u64", ".b64", ".f64", ".u16", ".pred", ".global",
+        ".shared", ".local", ".rn", ".sat", ".ftz", ".lo", ".wide", "%r1", "%rd1", "%f1", "%p1",
+        "0", "1.5", ";", ",", "add", "mov", "[",
     ];
     let mut all = words(text);
     let body = all.iter().position(|word| *word == "{").unwrap_or(0);
@@ -119,26 +125,42 @@ fn changed(text: &str, random: &mut Random) -> String {
 #[ignore = "it needs ptxas"]
 fn ptxas_agrees() {
     let ptxas = std::env::var("PTXAS").expect("PTXAS names ptxas");
-    let rounds = std::env::var("ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
-    let seed = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok());
+    let rounds = std::env::var("ROUNDS")
+        .ok()
+        .and_then(|rounds| rounds.parse().ok());
+    let seed = std::env::var("SEED")
+        .ok()
+        .and_then(|seed| seed.parse().ok());
     let (rounds, mut random) = (rounds.unwrap_or(200), Random(seed.unwrap_or(1)));
     assert!(Path::new(&ptxas).exists());
     let mut texts: Vec<String> = TEXTS.iter().flat_map(|text| pieces(text)).collect();
     texts.retain(|text| text.lines().count() < 200 && judge(&ptxas, text).is_ok());
     assert!(texts.len() > 20, "only {} texts are left", texts.len());
     for text in &texts {
-        assert!(Module::parse(text).is_ok(), "{}", Module::parse(text).err().unwrap());
+        assert!(
+            Module::parse(text).is_ok(),
+            "{}",
+            Module::parse(text).err().unwrap()
+        );
     }
     let mut wrong = 0;
     for _ in 0..rounds {
         let text = changed(&texts[random.below(texts.len())], &mut random);
-        let line = |number: u32| text.lines().nth(number.max(1) as usize - 1).unwrap_or("").trim().to_owned();
+        let line = |number: u32| {
+            text.lines()
+                .nth(number.max(1) as usize - 1)
+                .unwrap_or("")
+                .trim()
+                .to_owned()
+        };
         match (Module::parse(&text), judge(&ptxas, &text)) {
             (Ok(_), Ok(())) | (Err(_), Err(_)) => {}
             (Ok(_), Err(error)) => {
                 wrong += 1;
                 let number = error.split("line ").nth(1).and_then(|rest| {
-                    rest.split(';').next().and_then(|number| number.trim().parse().ok())
+                    rest.split(';')
+                        .next()
+                        .and_then(|number| number.trim().parse().ok())
                 });
                 println!("accepted: {} | {error}", line(number.unwrap_or(1)));
             }
@@ -149,7 +171,10 @@ fn ptxas_agrees() {
         }
     }
     println!("{wrong} disagreements in {rounds} rounds");
-    assert!(wrong * 100 <= DISAGREEMENTS_MAX * rounds, "{wrong} disagreements in {rounds} rounds");
+    assert!(
+        wrong * 100 <= DISAGREEMENTS_MAX * rounds,
+        "{wrong} disagreements in {rounds} rounds"
+    );
 }
 
 /// Whatever is changed, reading ends without a panic. Ten changes at once go further astray.
@@ -167,7 +192,9 @@ fn no_text_is_too_strange() {
             read += 1;
         }
         let end = random.below(text.len());
-        let cut = (end..text.len()).find(|place| text.is_char_boundary(*place)).unwrap_or(0);
+        let cut = (end..text.len())
+            .find(|place| text.is_char_boundary(*place))
+            .unwrap_or(0);
         let _ = Module::parse(&text[..cut]);
     }
     assert!(read > 100, "only {read} texts were read");

@@ -125,7 +125,11 @@ impl fmt::Display for Class {
             Self::Misaligned => "misaligned address",
             Self::Uninitialised => "read of memory that was never written",
             Self::ReadOnly => "write to memory that is only to be read",
-            Self::Race { other, was_write, is_shared } => {
+            Self::Race {
+                other,
+                was_write,
+                is_shared,
+            } => {
                 let space = if *is_shared { "shared" } else { "global" };
                 let what = if *was_write { "write" } else { "read" };
                 return write!(f, "data race in {space} memory with a {what} by {other}");
@@ -164,12 +168,24 @@ impl fmt::Display for Finding {
         let (Some(nearest), Some(address)) = (&self.nearest, self.address) else {
             return Ok(());
         };
-        let freed = if nearest.is_freed { ", which was freed" } else { "" };
-        write!(f, "\n  {}: {} bytes at {:#x}{freed}", nearest.label, nearest.bytes, nearest.base)?;
+        let freed = if nearest.is_freed {
+            ", which was freed"
+        } else {
+            ""
+        };
+        write!(
+            f,
+            "\n  {}: {} bytes at {:#x}{freed}",
+            nearest.label, nearest.bytes, nearest.base
+        )?;
         let end = nearest.base.saturating_add(nearest.bytes);
         match address {
             address if address < nearest.base => {
-                write!(f, "; the address is {} bytes before it", nearest.base - address)
+                write!(
+                    f,
+                    "; the address is {} bytes before it",
+                    nearest.base - address
+                )
             }
             address if address >= end => {
                 write!(f, "; the address is {} bytes after its end", address - end)

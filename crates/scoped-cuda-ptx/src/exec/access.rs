@@ -64,7 +64,13 @@ pub(crate) fn each(mut mask: u32) -> impl Iterator<Item = usize> {
 impl Home<'_> {
     /// The fault of two accesses without order. The finding resolves the other thread.
     #[cold]
-    pub(crate) fn race(&self, conflict: Conflict, lane: u32, access: What, offset: u64) -> Box<Fault> {
+    pub(crate) fn race(
+        &self,
+        conflict: Conflict,
+        lane: u32,
+        access: What,
+        offset: u64,
+    ) -> Box<Fault> {
         let other = Thread {
             block: [0; 3],
             thread: [conflict.earlier.warp(), conflict.earlier.lane(), 0],
@@ -84,12 +90,13 @@ pub(crate) fn addresses(registers: &Registers, address: &Address) -> [u64; WARP]
     let offset = address.offset as u64;
     match address.base {
         None => [offset; WARP],
-        Some(Place { bank: Bank::Long, slot }) => {
-            registers.long(slot).map(|base| base.wrapping_add(offset))
-        }
-        Some(Place { slot, .. }) => {
-            registers.word(slot).map(|base| u64::from(base.wrapping_add(offset as u32)))
-        }
+        Some(Place {
+            bank: Bank::Long,
+            slot,
+        }) => registers.long(slot).map(|base| base.wrapping_add(offset)),
+        Some(Place { slot, .. }) => registers
+            .word(slot)
+            .map(|base| u64::from(base.wrapping_add(offset as u32))),
     }
 }
 
@@ -108,7 +115,10 @@ pub(crate) fn set(registers: &mut Registers, place: Place, row: &[u64; WARP], ma
         Bank::Long => registers.set_longs(place.slot, row, mask),
         Bank::Word => registers.set_words(place.slot, &row.map(|value| value as u32), mask),
         Bank::Predicate => {
-            let bits = row.iter().rev().fold(0, |bits, value| bits << 1 | u32::from(*value != 0));
+            let bits = row
+                .iter()
+                .rev()
+                .fold(0, |bits, value| bits << 1 | u32::from(*value != 0));
             registers.set_predicate(place.slot, bits, mask);
         }
     }
@@ -162,7 +172,11 @@ impl Finder<'_> {
         let tag = |epoch| Tag::new(epoch, self.warp, lane, self.clock, is_strong);
         let is_shared = space == Space::Shared || address & WINDOW == SHARED_WINDOW;
         let mut home = if is_shared {
-            let window = if space == Space::Shared { 0 } else { SHARED_WINDOW };
+            let window = if space == Space::Shared {
+                0
+            } else {
+                SHARED_WINDOW
+            };
             let rank = ((address & 0xFFFF_FFFF) >> 24) as u32;
             let block = rank.checked_sub(1).unwrap_or(self.rank);
             let Some(block) = self.blocks.get(block as usize) else {
@@ -209,7 +223,12 @@ impl Finder<'_> {
         }
         if crooked & home.lanes != 0 {
             let lane = (crooked & home.lanes).trailing_zeros() & 31;
-            return Err(fault(Class::Misaligned, lane, what, addresses[lane as usize]));
+            return Err(fault(
+                Class::Misaligned,
+                lane,
+                what,
+                addresses[lane as usize],
+            ));
         }
         Ok(home)
     }
@@ -231,17 +250,25 @@ fn extended(value: u64, access: &Access) -> u64 {
 fn is_row(addresses: &[u64; WARP]) -> bool {
     let first = addresses[0];
     let differs = |(lane, address): (usize, &u64)| address ^ first.wrapping_add(4 * lane as u64);
-    addresses.iter().enumerate().map(differs).fold(0, |all, one| all | one) == 0
+    addresses
+        .iter()
+        .enumerate()
+        .map(differs)
+        .fold(0, |all, one| all | one)
+        == 0
 }
 
 /// A load.
 pub(crate) fn load(lanes: &mut Lanes<'_>, access: &Access) -> Result<(), Box<Fault>> {
     let addresses = addresses(lanes.registers, &access.address);
     let total = access.bytes * access.places.len() as u32;
-    if lanes.mask == !0 && total == 4 && is_row(&addresses) && is_common(access.space, addresses[0]) {
+    if lanes.mask == !0 && total == 4 && is_row(&addresses) && is_common(access.space, addresses[0])
+    {
         if let Some(place) = access.places.first().copied().flatten() {
             let seen = lanes.finder.seen;
-            let home = lanes.finder.home_of_row(access.space, addresses[0], access.is_strong);
+            let home = lanes
+                .finder
+                .home_of_row(access.space, addresses[0], access.is_strong);
             if let Some(row) = home.and_then(|home| load_row(&home, &seen, addresses[0])) {
                 match place.bank {
                     Bank::Word => lanes.registers.set_words(place.slot, &row, !0),
@@ -321,7 +348,9 @@ fn load_common(
 ) -> Result<u32, Box<Fault>> {
     let what = What::Read(total);
     let seen = lanes.finder.seen;
-    let home = lanes.finder.home(access.space, addresses, mask, what, access.is_strong)?;
+    let home = lanes
+        .finder
+        .home(access.space, addresses, mask, what, access.is_strong)?;
     let region = home.region;
     let is_full = region.is_full();
     let locks = access.is_strong && access.bytes == 8;
@@ -329,7 +358,12 @@ fn load_common(
     for lane in each(home.lanes) {
         let offset = addresses[lane].wrapping_sub(home.base);
         if !is_full && !region.is_initialised(offset..offset + u64::from(total)) {
-            return Err(fault(Class::Uninitialised, lane as u32, what, addresses[lane]));
+            return Err(fault(
+                Class::Uninitialised,
+                lane as u32,
+                what,
+                addresses[lane],
+            ));
         }
         if !region.is_constant() {
             let tag = home.tag.with_lane(lane as u32);
@@ -375,11 +409,14 @@ fn load_row(home: &Home<'_>, seen: &Seen<'_>, first: u64) -> Option<[u32; WARP]>
 pub(crate) fn store(lanes: &mut Lanes<'_>, access: &Access) -> Result<(), Box<Fault>> {
     let addresses = addresses(lanes.registers, &access.address);
     let total = access.bytes * access.places.len() as u32;
-    if lanes.mask == !0 && total == 4 && is_row(&addresses) && is_common(access.space, addresses[0]) {
+    if lanes.mask == !0 && total == 4 && is_row(&addresses) && is_common(access.space, addresses[0])
+    {
         let place = access.places.first().copied().flatten();
         if let Some(place) = place.filter(|place| place.bank == Bank::Word) {
             let seen = lanes.finder.seen;
-            let home = lanes.finder.home_of_row(access.space, addresses[0], access.is_strong);
+            let home = lanes
+                .finder
+                .home_of_row(access.space, addresses[0], access.is_strong);
             let row = lanes.registers.word(place.slot);
             if home.is_some_and(|home| store_row(&home, &seen, addresses[0], row)) {
                 return Ok(());
@@ -423,7 +460,9 @@ fn store_private(
                 return Err(wrong(Class::Misaligned));
             }
             let offset = address.wrapping_sub(part.window);
-            let is_done = lanes.private.put(part.space, offset, access.bytes, lane, row[lane]);
+            let is_done = lanes
+                .private
+                .put(part.space, offset, access.bytes, lane, row[lane]);
             is_done.ok_or_else(|| wrong(Class::OutOfBounds))?;
         }
     }
@@ -447,9 +486,12 @@ fn store_common(
 ) -> Result<u32, Box<Fault>> {
     let what = What::Write(total);
     let seen = lanes.finder.seen;
-    let home = lanes.finder.home(access.space, addresses, mask, what, access.is_strong)?;
+    let home = lanes
+        .finder
+        .home(access.space, addresses, mask, what, access.is_strong)?;
     let region = home.region;
-    let is_free = !region.is_constant() && (home.is_shared || seen.grid.options.read_only.is_empty());
+    let is_free =
+        !region.is_constant() && (home.is_shared || seen.grid.options.read_only.is_empty());
     let mut rows = [[0u64; WARP]; 8];
     for (place, row) in access.places.iter().zip(&mut rows) {
         if let Some(place) = place {
@@ -471,9 +513,10 @@ fn store_common(
         let places = (0..).map(|n| offset + n * u64::from(access.bytes));
         if let Some(conflict) = conflict {
             // Two writes of the same value make no difference.
-            let same = places.clone().zip(rows).all(|(place, row)| {
-                region.get(place, access.bytes) == row[lane] & ones
-            });
+            let same = places
+                .clone()
+                .zip(rows)
+                .all(|(place, row)| region.get(place, access.bytes) == row[lane] & ones);
             if !conflict.was_write || !same {
                 return Err(home.race(conflict, lane as u32, what, offset));
             }
@@ -514,7 +557,9 @@ pub(crate) fn copy(lanes: &mut Lanes<'_>, copy: &Copy) -> Result<(), Box<Fault>>
     let to = addresses(lanes.registers, &copy.to);
     let from = addresses(lanes.registers, &copy.from);
     let given = copy.given.map(|place| values(lanes.registers, place));
-    let ignored = copy.ignored.map_or(0, |slot| lanes.registers.predicate(slot));
+    let ignored = copy
+        .ignored
+        .map_or(0, |slot| lanes.registers.predicate(slot));
     let seen = lanes.finder.seen;
     for lane in each(lanes.mask) {
         let given = given.map_or(copy.bytes, |row| (row[lane] as u32).min(copy.bytes));
@@ -522,27 +567,42 @@ pub(crate) fn copy(lanes: &mut Lanes<'_>, copy: &Copy) -> Result<(), Box<Fault>>
         let mut bytes = [0; 16];
         if given > 0 {
             let what = What::Read(given.next_power_of_two());
-            let home = lanes.finder.home(Space::Global, &from, 1 << lane, what, false)?;
+            let home = lanes
+                .finder
+                .home(Space::Global, &from, 1 << lane, what, false)?;
             let offset = from[lane].wrapping_sub(home.base);
-            if !home.region.is_initialised(offset..offset + u64::from(given)) {
+            if !home
+                .region
+                .is_initialised(offset..offset + u64::from(given))
+            {
                 return Err(fault(Class::Uninitialised, lane as u32, what, from[lane]));
             }
             let tag = home.tag.with_lane(lane as u32);
             if let Some(conflict) = home.region.cells().visit(offset, given, false, tag, &seen) {
                 return Err(home.race(conflict, lane as u32, what, offset));
             }
-            for (to, from) in bytes.iter_mut().zip(home.region.read(offset, given as usize)) {
+            for (to, from) in bytes
+                .iter_mut()
+                .zip(home.region.read(offset, given as usize))
+            {
                 *to = from;
             }
         }
         let what = What::Write(copy.bytes);
-        let home = lanes.finder.home(Space::Shared, &to, 1 << lane, what, false)?;
+        let home = lanes
+            .finder
+            .home(Space::Shared, &to, 1 << lane, what, false)?;
         let offset = to[lane].wrapping_sub(home.base);
         let tag = home.tag.with_lane(lane as u32);
-        if let Some(conflict) = home.region.cells().visit(offset, copy.bytes, true, tag, &seen) {
+        if let Some(conflict) = home
+            .region
+            .cells()
+            .visit(offset, copy.bytes, true, tag, &seen)
+        {
             return Err(home.race(conflict, lane as u32, what, offset));
         }
-        home.region.write(offset, bytes.get(..copy.bytes as usize).unwrap_or(&bytes));
+        home.region
+            .write(offset, bytes.get(..copy.bytes as usize).unwrap_or(&bytes));
     }
     Ok(())
 }
@@ -557,20 +617,35 @@ pub(crate) fn nearest(
     let bytes = u64::from(grid.shared_bytes);
     match address & WINDOW {
         SHARED_WINDOW => {
-            return Some(("the block's shared memory".to_owned(), SHARED_WINDOW, bytes, false));
+            return Some((
+                "the block's shared memory".to_owned(),
+                SHARED_WINDOW,
+                bytes,
+                false,
+            ));
         }
         LOCAL_WINDOW => {
             let stack = u64::from(grid.options.stack_bytes);
             return Some(("the thread's stack".to_owned(), LOCAL_WINDOW, stack, false));
         }
         // No allocation of the host's lies so low: it is an offset in shared memory.
-        _ if address < 1 << 24 && blocks.get(rank as usize).is_some() && bytes > 0 => {
-            if grid.memory.region(address).is_none() {
-                return Some(("the block's shared memory".to_owned(), 0, bytes, false));
-            }
+        _ if address < 1 << 24
+            && blocks.get(rank as usize).is_some()
+            && bytes > 0
+            && grid.memory.region(address).is_none() =>
+        {
+            return Some(("the block's shared memory".to_owned(), 0, bytes, false));
         }
         _ => {}
     }
-    let region = grid.memory.region(address).or_else(|| grid.memory.nearest(address))?;
-    Some((region.label().to_owned(), region.base(), region.bytes(), region.is_freed()))
+    let region = grid
+        .memory
+        .region(address)
+        .or_else(|| grid.memory.nearest(address))?;
+    Some((
+        region.label().to_owned(),
+        region.base(),
+        region.bytes(),
+        region.is_freed(),
+    ))
 }

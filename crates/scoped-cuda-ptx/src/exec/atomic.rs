@@ -27,7 +27,9 @@ pub(crate) fn run(lanes: &mut Lanes<'_>, atomic: &Atomic) -> Result<(), Box<Faul
     let what = What::Atomic(bytes);
     let addresses = addresses(lanes.registers, &atomic.address);
     let value = values(lanes.registers, atomic.value);
-    let second = atomic.second.map_or([0; WARP], |place| values(lanes.registers, place));
+    let second = atomic
+        .second
+        .map_or([0; WARP], |place| values(lanes.registers, place));
     let seen = lanes.finder.seen;
     let mut old = [0; WARP];
     let mut left = lanes.mask;
@@ -37,7 +39,12 @@ pub(crate) fn run(lanes: &mut Lanes<'_>, atomic: &Atomic) -> Result<(), Box<Faul
                 let offset = addresses[lane].wrapping_sub(part.window);
                 let was = lanes.private.get(part.space, offset, bytes, lane);
                 let Some(was) = was else {
-                    return Err(fault(Class::OutOfBounds, lane as u32, what, addresses[lane]));
+                    return Err(fault(
+                        Class::OutOfBounds,
+                        lane as u32,
+                        what,
+                        addresses[lane],
+                    ));
                 };
                 old[lane] = was;
                 let new = changed(atomic, true, was, value[lane], second[lane]);
@@ -46,7 +53,9 @@ pub(crate) fn run(lanes: &mut Lanes<'_>, atomic: &Atomic) -> Result<(), Box<Faul
             left &= !part.lanes;
             continue;
         }
-        let home = lanes.finder.home(atomic.space, &addresses, left, what, true)?;
+        let home = lanes
+            .finder
+            .home(atomic.space, &addresses, left, what, true)?;
         for lane in each(home.lanes) {
             let address = addresses[lane];
             let offset = address.wrapping_sub(home.base);
@@ -54,11 +63,15 @@ pub(crate) fn run(lanes: &mut Lanes<'_>, atomic: &Atomic) -> Result<(), Box<Faul
             if !is_writable(seen.grid, &home, address, bytes) {
                 return wrong(Class::ReadOnly);
             }
-            if !home.region.is_initialised(offset..offset + u64::from(bytes)) {
+            if !home
+                .region
+                .is_initialised(offset..offset + u64::from(bytes))
+            {
                 if atomic.change != Change::Exchange {
                     return wrong(Class::Uninitialised);
                 }
-                home.region.set_initialised(offset..offset + u64::from(bytes));
+                home.region
+                    .set_initialised(offset..offset + u64::from(bytes));
             }
             let tag = home.tag.with_lane(lane as u32);
             if let Some(conflict) = home.region.cells().visit(offset, bytes, true, tag, &seen) {
@@ -94,7 +107,9 @@ fn exchanged(region: &Region, offset: u64, bytes: u32, change: impl Fn(u64) -> u
         let part = change(u64::from(word >> low & ones)) as u32 & ones;
         Some(word & !(ones << low) | part << low)
     };
-    let was = word.fetch_update(Ordering::AcqRel, Ordering::Acquire, new).unwrap_or(0);
+    let was = word
+        .fetch_update(Ordering::AcqRel, Ordering::Acquire, new)
+        .unwrap_or(0);
     u64::from(was >> low & ones)
 }
 
@@ -111,8 +126,20 @@ fn changed(atomic: &Atomic, is_shared: bool, was: u64, b: u64, c: u64) -> u64 {
             let ones = if kind.bytes() == 2 { 0xFFFF } else { !0 };
             if was & ones == b & ones { c } else { was }
         }
-        (Change::Increment, _) => if a32 >= b32 { 0 } else { was + 1 },
-        (Change::Decrement, _) => if a32 == 0 || a32 > b32 { b } else { was - 1 },
+        (Change::Increment, _) => {
+            if a32 >= b32 {
+                0
+            } else {
+                was + 1
+            }
+        }
+        (Change::Decrement, _) => {
+            if a32 == 0 || a32 > b32 {
+                b
+            } else {
+                was - 1
+            }
+        }
         (Change::Add, Type::F32) => {
             let flushes = atomic.flushes && !is_shared;
             let place = |bits: u32| {

@@ -36,7 +36,10 @@ pub(crate) fn target(
             let same = each(mask).filter(|lane| row[*lane] == number);
             let lanes = same.fold(0, |lanes, lane| lanes | 1 << lane);
             let index = usize::try_from(number.wrapping_sub(1)).unwrap_or(usize::MAX);
-            match grid.function(index).filter(|function| !function.steps.is_empty()) {
+            match grid
+                .function(index)
+                .filter(|function| !function.steps.is_empty())
+            {
                 Some(_) => Ok(Target::Function(index, lanes)),
                 None => Err(Fault::new(Class::BadTarget, lane)),
             }
@@ -53,7 +56,15 @@ pub(crate) fn hand_over(
     mask: u32,
 ) {
     for (from, to) in call.arguments.iter().zip(&function.formals) {
-        copy(&caller.registers, &caller.params, from, &mut callee.registers, &mut callee.params, to, mask);
+        copy(
+            &caller.registers,
+            &caller.params,
+            from,
+            &mut callee.registers,
+            &mut callee.params,
+            to,
+            mask,
+        );
     }
 }
 
@@ -74,7 +85,15 @@ pub(crate) fn hand_back(
         let step = of_caller.and_then(|function| function.steps.get(step as usize));
         if let Some(crate::program::op::Op::Call(call)) = step.map(|step| &step.op) {
             for (result, place) in function.returns.iter().zip(&call.results) {
-                copy(&from.registers, &from.params, result, &mut to.registers, &mut to.params, place, mask);
+                copy(
+                    &from.registers,
+                    &from.params,
+                    result,
+                    &mut to.registers,
+                    &mut to.params,
+                    place,
+                    mask,
+                );
             }
         }
     }
@@ -98,14 +117,28 @@ fn copy(
         Argument::Param(start, bytes) => {
             let first = (*start / 4) as usize;
             let count = bytes.div_ceil(4) as usize;
-            (first..first + count).map(|word| from_params.get(word).copied().unwrap_or([0; WARP])).collect()
+            (first..first + count)
+                .map(|word| from_params.get(word).copied().unwrap_or([0; WARP]))
+                .collect()
         }
-        Argument::Register(Place { bank: Bank::Long, slot }) => {
+        Argument::Register(Place {
+            bank: Bank::Long,
+            slot,
+        }) => {
             let row = from_registers.long(*slot);
-            vec![row.map(|value| value as u32), row.map(|value| (value >> 32) as u32)]
+            vec![
+                row.map(|value| value as u32),
+                row.map(|value| (value >> 32) as u32),
+            ]
         }
-        Argument::Register(Place { bank: Bank::Word, slot }) => vec![*from_registers.word(*slot)],
-        Argument::Register(Place { bank: Bank::Predicate, slot }) => {
+        Argument::Register(Place {
+            bank: Bank::Word,
+            slot,
+        }) => vec![*from_registers.word(*slot)],
+        Argument::Register(Place {
+            bank: Bank::Predicate,
+            slot,
+        }) => {
             let bits = from_registers.predicate(*slot);
             let mut row = [0; WARP];
             for lane in each(bits) {
@@ -125,7 +158,10 @@ fn copy(
                 }
             }
         }
-        Argument::Register(Place { bank: Bank::Long, slot }) => {
+        Argument::Register(Place {
+            bank: Bank::Long,
+            slot,
+        }) => {
             let (low, high) = (word(0), word(1));
             let mut row = [0; WARP];
             for (lane, value) in row.iter_mut().enumerate() {
@@ -133,12 +169,20 @@ fn copy(
             }
             to_registers.set_longs(*slot, &row, mask);
         }
-        Argument::Register(Place { bank: Bank::Word, slot }) => {
+        Argument::Register(Place {
+            bank: Bank::Word,
+            slot,
+        }) => {
             to_registers.set_words(*slot, &word(0), mask);
         }
-        Argument::Register(Place { bank: Bank::Predicate, slot }) => {
+        Argument::Register(Place {
+            bank: Bank::Predicate,
+            slot,
+        }) => {
             let row = word(0);
-            let bits = each(!0).filter(|lane| row[*lane] != 0).fold(0, |bits, lane| bits | 1 << lane);
+            let bits = each(!0)
+                .filter(|lane| row[*lane] != 0)
+                .fold(0, |bits, lane| bits | 1 << lane);
             to_registers.set_predicate(*slot, bits, mask);
         }
     }
@@ -197,11 +241,18 @@ impl Reader<'_> {
 fn argument(frame: &Frame, call: &Call, n: usize, lane: usize) -> u64 {
     let param = |word: usize| frame.params.get(word).map_or(0, |row| u64::from(row[lane]));
     match call.arguments.get(n) {
-        Some(Argument::Register(Place { bank: Bank::Long, slot })) => frame.registers.long(*slot)[lane],
+        Some(Argument::Register(Place {
+            bank: Bank::Long,
+            slot,
+        })) => frame.registers.long(*slot)[lane],
         Some(Argument::Register(place)) => frame.registers.word(place.slot)[lane].into(),
         Some(Argument::Param(start, bytes)) => {
             let word = (*start / 4) as usize;
-            if *bytes > 4 { param(word) | param(word + 1) << 32 } else { param(word) }
+            if *bytes > 4 {
+                param(word) | param(word + 1) << 32
+            } else {
+                param(word)
+            }
         }
         _ => 0,
     }
@@ -221,7 +272,12 @@ pub(crate) fn system(
 ) -> Result<(), Box<Fault>> {
     let mut results = [0u64; WARP];
     for lane in each(mask) {
-        let reader = Reader { grid, locals, shared, lane };
+        let reader = Reader {
+            grid,
+            locals,
+            shared,
+            lane,
+        };
         let value = |n| argument(frame, call, n, lane);
         match system {
             System::Printf => {
@@ -254,6 +310,14 @@ pub(crate) fn system(
         bank: Bank::Long,
         slot: 0,
     });
-    copy(&registers, &[], &from, &mut frame.registers, &mut frame.params, &to, mask);
+    copy(
+        &registers,
+        &[],
+        &from,
+        &mut frame.registers,
+        &mut frame.params,
+        &to,
+        mask,
+    );
     Ok(())
 }

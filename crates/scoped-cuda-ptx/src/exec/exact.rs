@@ -11,11 +11,26 @@ pub(crate) struct Format {
     exponent: u32,
 }
 
-pub(crate) const F16: Format = Format { fraction: 10, exponent: 5 };
-pub(crate) const BF16: Format = Format { fraction: 7, exponent: 8 };
-pub(crate) const TF32: Format = Format { fraction: 10, exponent: 8 };
-pub(crate) const F32: Format = Format { fraction: 23, exponent: 8 };
-pub(crate) const F64: Format = Format { fraction: 52, exponent: 11 };
+pub(crate) const F16: Format = Format {
+    fraction: 10,
+    exponent: 5,
+};
+pub(crate) const BF16: Format = Format {
+    fraction: 7,
+    exponent: 8,
+};
+pub(crate) const TF32: Format = Format {
+    fraction: 10,
+    exponent: 8,
+};
+pub(crate) const F32: Format = Format {
+    fraction: 23,
+    exponent: 8,
+};
+pub(crate) const F64: Format = Format {
+    fraction: 52,
+    exponent: 11,
+};
 
 /// How a number between two numbers of a format is rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,7 +202,11 @@ fn product(a: Finite, b: Finite) -> Finite {
 /// The sum. `mode` decides the sign of a zero.
 fn sum(a: Finite, b: Finite, mode: Mode) -> Finite {
     if a.mantissa == 0 && b.mantissa == 0 {
-        let sign = if a.sign == b.sign { a.sign } else { mode == Mode::Down };
+        let sign = if a.sign == b.sign {
+            a.sign
+        } else {
+            mode == Mode::Down
+        };
         return Finite::new(sign, 0, 0);
     }
     let (a, b) = (a.raised(125), b.raised(125));
@@ -210,7 +229,11 @@ fn sum(a: Finite, b: Finite, mode: Mode) -> Finite {
         };
     }
     let mantissa = large.mantissa - moved - u128::from(rest);
-    let sign = if mantissa == 0 && !rest { mode == Mode::Down } else { large.sign };
+    let sign = if mantissa == 0 && !rest {
+        mode == Mode::Down
+    } else {
+        large.sign
+    };
     Finite {
         sign,
         mantissa,
@@ -328,7 +351,13 @@ pub(crate) fn to_integer(number: Number, bits: u32, signed: bool, mode: Mode) ->
     let value = match number {
         Number::Nan if bits == 64 => 1i128 << 63,
         Number::Nan => 0,
-        Number::Infinite(sign) => if sign { least } else { most },
+        Number::Infinite(sign) => {
+            if sign {
+                least
+            } else {
+                most
+            }
+        }
         Number::Finite(finite) => {
             let whole = whole(finite, mode).min(1 << 100) as i128;
             let value = if finite.sign { -whole } else { whole };
@@ -345,7 +374,11 @@ pub(crate) fn whole(finite: Finite, mode: Mode) -> u128 {
     }
     if finite.exponent >= 0 {
         let room = finite.mantissa.leading_zeros() as i32;
-        return if finite.exponent >= room { u128::MAX >> 1 } else { finite.mantissa << finite.exponent };
+        return if finite.exponent >= room {
+            u128::MAX >> 1
+        } else {
+            finite.mantissa << finite.exponent
+        };
     }
     let down = (-finite.exponent).min(120) as u32;
     let (whole, below) = (finite.mantissa >> down, finite.mantissa & ((1 << down) - 1));
@@ -373,7 +406,15 @@ mod tests {
     /// Numbers of all kinds, from a generator.
     fn numbers() -> Vec<f32> {
         let mut state = 1u32;
-        let mut numbers = vec![0.0, -0.0, 1.0, f32::MAX, f32::MIN_POSITIVE, 1e-45, f32::INFINITY];
+        let mut numbers = vec![
+            0.0,
+            -0.0,
+            1.0,
+            f32::MAX,
+            f32::MIN_POSITIVE,
+            1e-45,
+            f32::INFINITY,
+        ];
         for _ in 0..200 {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             numbers.push(f32::from_bits(state));
@@ -386,17 +427,31 @@ mod tests {
     fn nearest_is_what_the_machine_computes() {
         for a in numbers() {
             for b in numbers() {
-                let bits = |value: f32| u64::from(if value.is_nan() { 0x7FFF_FFFF } else { value.to_bits() });
+                let bits = |value: f32| {
+                    u64::from(if value.is_nan() {
+                        0x7FFF_FFFF
+                    } else {
+                        value.to_bits()
+                    })
+                };
                 let (x, y) = (bits(a), bits(b));
                 assert_eq!(add(F32, x, y, Mode::Nearest), bits(a + b), "{a} + {b}");
                 assert_eq!(mul(F32, x, y, Mode::Nearest), bits(a * b), "{a} * {b}");
                 assert_eq!(div(F32, x, y, Mode::Nearest), bits(a / b), "{a} / {b}");
                 let fused = a.mul_add(b, 1.5);
-                assert_eq!(fma(F32, x, y, bits(1.5), Mode::Nearest), bits(fused), "{a} * {b} + 1.5");
+                assert_eq!(
+                    fma(F32, x, y, bits(1.5), Mode::Nearest),
+                    bits(fused),
+                    "{a} * {b} + 1.5"
+                );
             }
             assert_eq!(sqrt(F32, u64::from(a.to_bits()), Mode::Nearest), {
                 let root = a.sqrt();
-                u64::from(if root.is_nan() { 0x7FFF_FFFF } else { root.to_bits() })
+                u64::from(if root.is_nan() {
+                    0x7FFF_FFFF
+                } else {
+                    root.to_bits()
+                })
             });
         }
     }
@@ -424,7 +479,8 @@ mod tests {
         assert_eq!(half(65519.0), 0x7BFF);
         assert_eq!(half(6e-8), 1);
         assert_eq!(half(f32::NAN), 0x7FFF);
-        let whole = |value: f32, mode| to_integer(F32.decode(u64::from(value.to_bits())), 32, true, mode);
+        let whole =
+            |value: f32, mode| to_integer(F32.decode(u64::from(value.to_bits())), 32, true, mode);
         assert_eq!(whole(2.5, Mode::Nearest), 2);
         assert_eq!(whole(-2.5, Mode::Down) as i32, -3);
         assert_eq!(whole(3e9, Mode::Zero), 0x7FFF_FFFF);

@@ -44,13 +44,16 @@ impl Frame {
         let Some(function) = grid.function(self.function) else {
             return;
         };
-        self.params.resize(function.param_bytes.div_ceil(4) as usize, [0; WARP]);
+        self.params
+            .resize(function.param_bytes.div_ceil(4) as usize, [0; WARP]);
         for fill in &function.fills {
             let row = match fill.value {
                 Value::Local(offset) => {
                     [i64::from(self.local_base).wrapping_add(offset) as u64; WARP]
                 }
-                Value::Special(special) if differs(special) => special_row(grid, special, block, rank, warp),
+                Value::Special(special) if differs(special) => {
+                    special_row(grid, special, block, rank, warp)
+                }
                 _ => continue,
             };
             set(&mut self.registers, fill, &row);
@@ -105,7 +108,12 @@ fn uniform(grid: &Grid<'_>, value: Value) -> u64 {
             moved(grid.variables.get(index).copied().unwrap_or(0), offset)
         }
         Value::Shared(index, offset) => {
-            let place = grid.shared_places.get(index).copied().flatten().unwrap_or(0);
+            let place = grid
+                .shared_places
+                .get(index)
+                .copied()
+                .flatten()
+                .unwrap_or(0);
             moved(place.into(), offset)
         }
         Value::Param(offset) => offset as u64,

@@ -16,7 +16,11 @@ fn fused(a: f32, b: f32, c: f32) -> f32 {
     // What was cut off lies toward zero of the sum or away from it.
     let is_inexact = error != 0.0 && error.is_finite();
     let is_toward_zero = (error < 0.0) != (sum < 0.0);
-    let truncated = if is_toward_zero { bits.wrapping_sub(1) } else { bits };
+    let truncated = if is_toward_zero {
+        bits.wrapping_sub(1)
+    } else {
+        bits
+    };
     let odd = if is_inexact { truncated | 1 } else { bits };
     f64::from_bits(odd) as f32
 }
@@ -40,7 +44,9 @@ mod tests {
     fn it_is_the_fused_product_and_sum() {
         let mut state = 7u64;
         let mut next = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (state >> 32) as u32
         };
         for round in 0..1_000_000u32 {
@@ -48,7 +54,12 @@ mod tests {
             // Every other sum nearly cancels or has its last bit far below the product's.
             let c = match round % 4 {
                 0 => f32::from_bits(next()),
-                1 => f32::from_bits((-(a * b)).to_bits().wrapping_add(next() % 3).wrapping_sub(1)),
+                1 => f32::from_bits(
+                    (-(a * b))
+                        .to_bits()
+                        .wrapping_add(next() % 3)
+                        .wrapping_sub(1),
+                ),
                 2 => f32::from_bits((a * b).to_bits().wrapping_add(next() % (1 << 28))),
                 _ => f32::from_bits(next() >> 8),
             };

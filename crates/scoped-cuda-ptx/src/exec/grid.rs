@@ -72,32 +72,57 @@ impl<'a> Grid<'a> {
                 nearest: None,
             })
         };
-        let product = |extents: [u32; 3]| extents.iter().map(|extent| u128::from(*extent)).product::<u128>();
+        let product = |extents: [u32; 3]| {
+            extents
+                .iter()
+                .map(|extent| u128::from(*extent))
+                .product::<u128>()
+        };
         let (blocks, threads) = (product(shape.grid), product(shape.block));
         let cluster = product(shape.cluster);
         if blocks == 0 || blocks > 1 << 62 {
             return Err(wrong(format!("the grid has {blocks} blocks")));
         }
         if threads == 0 || threads > 1024 {
-            return Err(wrong(format!("a block has {threads} threads, between 1 and 1024 are allowed")));
+            return Err(wrong(format!(
+                "a block has {threads} threads, between 1 and 1024 are allowed"
+            )));
         }
-        let fits = shape.grid.iter().zip(shape.cluster).all(|(all, one)| one != 0 && all % one == 0);
+        let fits = shape
+            .grid
+            .iter()
+            .zip(shape.cluster)
+            .all(|(all, one)| one != 0 && all % one == 0);
         if !fits || cluster > 16 {
-            return Err(wrong("the grid is not a whole number of clusters".to_owned()));
+            return Err(wrong(
+                "the grid is not a whole number of clusters".to_owned(),
+            ));
         }
         let needed = kernel.parameter_bytes() as usize;
         if parameters.len() < needed {
             let given = parameters.len();
-            return Err(wrong(format!("{given} bytes of parameters are given, {needed} are needed")));
+            return Err(wrong(format!(
+                "{given} bytes of parameters are given, {needed} are needed"
+            )));
         }
         if variables.len() < kernel.module.variables().len() {
-            return Err(wrong("addresses of the module's variables are missing".to_owned()));
+            return Err(wrong(
+                "addresses of the module's variables are missing".to_owned(),
+            ));
         }
         let (shared_places, shared_static) = kernel.shared_layout();
-        let dynamic = shared_places.iter().flatten().copied().max().unwrap_or(0).max(shared_static);
+        let dynamic = shared_places
+            .iter()
+            .flatten()
+            .copied()
+            .max()
+            .unwrap_or(0)
+            .max(shared_static);
         let shared = u64::from(dynamic) + u64::from(shape.dynamic_shared);
         if shared > SHARED_MAX {
-            return Err(wrong(format!("{shared} bytes of shared memory, {SHARED_MAX} are allowed")));
+            return Err(wrong(format!(
+                "{shared} bytes of shared memory, {SHARED_MAX} are allowed"
+            )));
         }
         let warps = (threads as u32).div_ceil(32);
         let all_warps = (blocks as u64).saturating_mul(warps.into());
@@ -118,7 +143,9 @@ impl<'a> Grid<'a> {
             teams: (blocks / cluster) as u64,
             next_team: AtomicU64::new(0),
             epoch: EPOCHS.fetch_add(1, Ordering::Relaxed),
-            released: (0..all_warps.min(RELEASED_MAX)).map(|_| AtomicU32::new(0)).collect(),
+            released: (0..all_warps.min(RELEASED_MAX))
+                .map(|_| AtomicU32::new(0))
+                .collect(),
             steps: AtomicU64::new(0),
             workspace: workspace(shape.is_cooperative),
             start: Instant::now(),
@@ -136,7 +163,11 @@ impl<'a> Grid<'a> {
 
     /// The address that `%envreg1` and `%envreg2` tell.
     pub(crate) fn workspace(&self) -> u64 {
-        if self.shape.is_cooperative { WORKSPACE } else { 0 }
+        if self.shape.is_cooperative {
+            WORKSPACE
+        } else {
+            0
+        }
     }
 
     pub(crate) fn function(&self, index: usize) -> Option<&'a Function> {
@@ -160,7 +191,10 @@ impl<'a> Grid<'a> {
     }
 
     pub(crate) fn outcome(self) -> Result<(), Box<Finding>> {
-        let finding = self.finding.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let finding = self
+            .finding
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
         finding.map_or(Ok(()), Err)
     }
 
@@ -180,7 +214,8 @@ impl<'a> Grid<'a> {
     /// The coordinates of a block by its number within its team.
     pub(crate) fn block_index(&self, team: u64, rank: u32) -> [u32; 3] {
         let cluster = self.shape.cluster;
-        let across = [0, 1].map(|axis| u64::from(self.shape.grid[axis] / cluster[axis].max(1)).max(1));
+        let across =
+            [0, 1].map(|axis| u64::from(self.shape.grid[axis] / cluster[axis].max(1)).max(1));
         let of_team = [
             team % across[0],
             team / across[0] % across[1],

@@ -194,7 +194,11 @@ pub(crate) const NAN32: u32 = 0x7FFF_FFFF;
 /// The bits of a single, with the one NaN.
 #[inline(always)]
 pub(crate) fn bits32(value: f32) -> u32 {
-    if value.is_nan() { NAN32 } else { value.to_bits() }
+    if value.is_nan() {
+        NAN32
+    } else {
+        value.to_bits()
+    }
 }
 
 /// Zero for a subnormal, with its sign.
@@ -211,19 +215,28 @@ pub(crate) fn flush(value: f32) -> f32 {
 word_lane!(u8, U8, |bits| bits as u8, |value| u32::from(value));
 word_lane!(i8, S8, |bits| bits as i8, |value| value as u32);
 word_lane!(u16, U16, |bits| bits as u16, |value| u32::from(value));
-word_lane!(i16, S16, |bits| bits as i16, |value| u32::from(value as u16));
+word_lane!(i16, S16, |bits| bits as i16, |value| u32::from(
+    value as u16
+));
 word_lane!(u32, U32, |bits| bits, |value| value);
 word_lane!(i32, S32, |bits| bits as i32, |value| value as u32);
 word_lane!(f32, F32, |bits| f32::from_bits(bits), |value| bits32(value));
-word_lane!(Ftz, F32, |bits| Ftz(flush(f32::from_bits(bits))), |value| bits32(flush(value.0)));
+word_lane!(Ftz, F32, |bits| Ftz(flush(f32::from_bits(bits))), |value| {
+    bits32(flush(value.0))
+});
 word_lane!(Raw32, F32, |bits| Raw32(bits), |value| value.0);
-word_lane!(F16, F16, |bits| F16(bits as u16), |value| u32::from(value.0));
-word_lane!(Bf16, Bf16, |bits| Bf16(bits as u16), |value| u32::from(value.0));
+word_lane!(F16, F16, |bits| F16(bits as u16), |value| u32::from(
+    value.0
+));
+word_lane!(Bf16, Bf16, |bits| Bf16(bits as u16), |value| u32::from(
+    value.0
+));
 word_lane!(F16x2, F16x2, |bits| F16x2(bits), |value| value.0);
 word_lane!(Bf16x2, Bf16x2, |bits| Bf16x2(bits), |value| value.0);
 long_lane!(u64, U64, |bits| bits, |value| value);
 long_lane!(i64, S64, |bits| bits as i64, |value| value as u64);
-long_lane!(f64, F64, |bits| f64::from_bits(bits), |value| value.to_bits());
+long_lane!(f64, F64, |bits| f64::from_bits(bits), |value| value
+    .to_bits());
 long_lane!(Raw64, F64, |bits| Raw64(bits), |value| value.0);
 
 impl Lane for bool {
@@ -302,7 +315,12 @@ pub(crate) fn map4<A: Lane, B: Lane, C: Lane, E: Lane, D: Lane>(
     let (a, b) = (A::row(r, x.a), B::row(r, x.b));
     let (c, e) = (C::row(r, x.c), E::row(r, x.e));
     for lane in 0..WARP {
-        let value = f(A::get(a, lane), B::get(b, lane), C::get(c, lane), E::get(e, lane));
+        let value = f(
+            A::get(a, lane),
+            B::get(b, lane),
+            C::get(c, lane),
+            E::get(e, lane),
+        );
         value.put(&mut out, lane);
     }
     D::store(r, x.d, &out, mask);

@@ -91,7 +91,10 @@ pub fn launch(
     options: &Options<'_>,
 ) -> Result<(), Box<Finding>> {
     let grid = Grid::new(kernel, shape, parameters, variables, memory, options)?;
-    let workers = options.workers.clamp(1, 256).min(grid.teams.min(256) as usize);
+    let workers = options
+        .workers
+        .clamp(1, 256)
+        .min(grid.teams.min(256) as usize);
     if workers <= 1 {
         Worker::new(&grid, 0, 1).run();
     } else {

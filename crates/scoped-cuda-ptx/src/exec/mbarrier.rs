@@ -55,7 +55,11 @@ pub(crate) fn run(lanes: &mut Lanes<'_>, x: &Mbarrier) -> Result<(), Box<Fault>>
         }
     } else {
         let places = addresses(lanes.registers, &x.address);
-        let space = if x.space == Space::Generic { Space::Generic } else { Space::Shared };
+        let space = if x.space == Space::Generic {
+            Space::Generic
+        } else {
+            Space::Shared
+        };
         for lane in each(lanes.mask) {
             let what = What::Atomic(8);
             let home = lanes.finder.home(space, &places, 1 << lane, what, true)?;
@@ -66,7 +70,11 @@ pub(crate) fn run(lanes: &mut Lanes<'_>, x: &Mbarrier) -> Result<(), Box<Fault>>
                 if count == 0 || count > COUNT_MAX {
                     return wrong(Class::BadTarget);
                 }
-                let barrier = Barrier { pending: count, expected: count, phase: 0 };
+                let barrier = Barrier {
+                    pending: count,
+                    expected: count,
+                    phase: 0,
+                };
                 home.region.write(offset, &barrier.bits().to_le_bytes());
                 continue;
             }

@@ -42,7 +42,8 @@ pub(super) fn formatted(reader: &Reader<'_>, format: u64, arguments: u64) -> Opt
             }
         }
         let take_number = |bytes: &mut std::iter::Peekable<_>, next: &mut u64| -> Option<i64> {
-            let bytes: &mut std::iter::Peekable<std::iter::Copied<std::slice::Iter<'_, u8>>> = bytes;
+            let bytes: &mut std::iter::Peekable<std::iter::Copied<std::slice::Iter<'_, u8>>> =
+                bytes;
             if bytes.next_if_eq(&b'*').is_some() {
                 return Some(word(reader, next)? as i32 as i64);
             }
@@ -121,7 +122,11 @@ fn convert(
                 b'o' => ("0", format!("{value:o}")),
                 _ => ("", value.to_string()),
             };
-            let prefix = if conversion.is_alternate && value != 0 { prefix } else { "" };
+            let prefix = if conversion.is_alternate && value != 0 {
+                prefix
+            } else {
+                ""
+            };
             padded(conversion, prefix, &digits(conversion, plain), text);
         }
         b'c' => {
@@ -134,12 +139,19 @@ fn convert(
                 0 => b"(null)".to_vec(),
                 at => reader.text(at)?,
             };
-            let kept = conversion.precision.unwrap_or(string.len()).min(string.len());
-            fill(conversion, kept, text, |text| text.extend(string.iter().take(kept)));
+            let kept = conversion
+                .precision
+                .unwrap_or(string.len())
+                .min(string.len());
+            fill(conversion, kept, text, |text| {
+                text.extend(string.iter().take(kept))
+            });
         }
         b'p' => {
             let string = format!("{:#x}", long(reader, next)?);
-            fill(conversion, string.len(), text, |text| text.extend(string.bytes()));
+            fill(conversion, string.len(), text, |text| {
+                text.extend(string.bytes())
+            });
         }
         b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' => {
             let value = f64::from_bits(long(reader, next)?);
@@ -171,7 +183,10 @@ fn digits(conversion: &Conversion, digits: String) -> String {
     let precision = conversion.precision.unwrap_or(1);
     match precision == 0 && digits == "0" {
         true => String::new(),
-        false => format!("{}{digits}", "0".repeat(precision.saturating_sub(digits.len()))),
+        false => format!(
+            "{}{digits}",
+            "0".repeat(precision.saturating_sub(digits.len()))
+        ),
     }
 }
 
@@ -179,7 +194,10 @@ fn padded(conversion: &Conversion, prefix: &str, digits: &str, text: &mut Vec<u8
     let length = prefix.len() + digits.len();
     if conversion.has_zeros && !conversion.is_left && conversion.precision.is_none() {
         text.extend(prefix.bytes());
-        text.extend(std::iter::repeat_n(b'0', conversion.width.saturating_sub(length)));
+        text.extend(std::iter::repeat_n(
+            b'0',
+            conversion.width.saturating_sub(length),
+        ));
         text.extend(digits.bytes());
         return;
     }
@@ -225,10 +243,16 @@ fn exponential(value: f64, precision: usize) -> String {
 
 fn shortest(value: f64, precision: usize, keeps_zeros: bool) -> String {
     let rounded = format!("{value:.*e}", precision - 1);
-    let exponent: i32 = rounded.split_once('e').and_then(|(_, text)| text.parse().ok()).unwrap_or(0);
+    let exponent: i32 = rounded
+        .split_once('e')
+        .and_then(|(_, text)| text.parse().ok())
+        .unwrap_or(0);
     let text = match exponent {
         -4.. if exponent < precision as i32 => {
-            format!("{value:.*}", (precision as i32 - 1 - exponent).max(0) as usize)
+            format!(
+                "{value:.*}",
+                (precision as i32 - 1 - exponent).max(0) as usize
+            )
         }
         _ => exponential(value, precision - 1),
     };

@@ -24,7 +24,13 @@ pub(crate) struct Part {
 /// The lanes of a mask that address the same private memory as the first one, if it does.
 #[inline(always)]
 pub(crate) fn part(space: Space, addresses: &[u64; WARP], mask: u32) -> Option<Part> {
-    let whole = |space| Some(Part { space, window: 0, lanes: mask });
+    let whole = |space| {
+        Some(Part {
+            space,
+            window: 0,
+            lanes: mask,
+        })
+    };
     match space {
         Space::Local | Space::Param => return whole(space),
         Space::Generic => {}
@@ -37,7 +43,9 @@ pub(crate) fn part(space: Space, addresses: &[u64; WARP], mask: u32) -> Option<P
         _ => return None,
     };
     let is_same = |lane: &usize| addresses[*lane] & WINDOW == window;
-    let same = (0..WARP).filter(is_same).fold(0u32, |lanes, lane| lanes | 1 << lane);
+    let same = (0..WARP)
+        .filter(is_same)
+        .fold(0u32, |lanes, lane| lanes | 1 << lane);
     Some(Part {
         space,
         window,
@@ -61,7 +69,13 @@ impl Private<'_> {
     }
 
     /// Reads 1, 2, 4 or 8 bytes of a lane.
-    pub(crate) fn get(&mut self, space: Space, offset: u64, bytes: u32, lane: usize) -> Option<u64> {
+    pub(crate) fn get(
+        &mut self,
+        space: Space,
+        offset: u64,
+        bytes: u32,
+        lane: usize,
+    ) -> Option<u64> {
         if space == Space::Param && offset < self.formals.len() as u64 {
             return parameter(self.formals, offset, bytes);
         }
@@ -104,5 +118,10 @@ impl Private<'_> {
 pub(crate) fn parameter(parameters: &[u8], offset: u64, bytes: u32) -> Option<u64> {
     let start = usize::try_from(offset).ok()?;
     let bytes = parameters.get(start..start.checked_add(bytes as usize)?)?;
-    Some(bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte)))
+    Some(
+        bytes
+            .iter()
+            .rev()
+            .fold(0, |value, byte| value << 8 | u64::from(*byte)),
+    )
 }

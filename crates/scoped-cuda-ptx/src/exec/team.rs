@@ -80,7 +80,11 @@ impl Team {
     }
 
     /// Lets every warp run until it waits or has used its time.
-    pub(crate) fn turn(&mut self, grid: &Grid<'_>, store: &mut Store) -> Result<Turn, Box<Finding>> {
+    pub(crate) fn turn(
+        &mut self,
+        grid: &Grid<'_>,
+        store: &mut Store,
+    ) -> Result<Turn, Box<Finding>> {
         loop {
             let (mut is_done, mut has_run, mut is_tired) = (true, false, false);
             for n in 0..self.warps.len() {
@@ -131,7 +135,11 @@ impl Team {
             return;
         };
         let exited = block.exited;
-        let Some(barrier) = block.barriers.get_mut(number).filter(|barrier| barrier.arrived > 0) else {
+        let Some(barrier) = block
+            .barriers
+            .get_mut(number)
+            .filter(|barrier| barrier.arrived > 0)
+        else {
             return;
         };
         let is_open = match barrier.expected {
@@ -147,14 +155,24 @@ impl Team {
         let mut clocks = vec![0; grid.warps as usize];
         let mut has_acquired = false;
         let came = |warp: &Warp| warp.came_to == Some(number) || warp.is_at(number);
-        for warp in self.warps.iter_mut().filter(waits).filter(|warp| came(warp)) {
+        for warp in self
+            .warps
+            .iter_mut()
+            .filter(waits)
+            .filter(|warp| came(warp))
+        {
             warp.tick();
             has_acquired |= warp.has_acquired;
             for (clock, known) in clocks.iter_mut().zip(&warp.clocks) {
                 *clock = u32::max(*clock, *known);
             }
         }
-        for warp in self.warps.iter_mut().filter(waits).filter(|warp| came(warp)) {
+        for warp in self
+            .warps
+            .iter_mut()
+            .filter(waits)
+            .filter(|warp| came(warp))
+        {
             warp.came_to = None;
             if !warp.is_at(number) {
                 continue;
@@ -180,7 +198,12 @@ impl Team {
         let warp = self.warps.first();
         match warp.and_then(|warp| warp.groups.first().map(|group| (warp, group))) {
             Some((warp, group)) => warp.finding_at(grid, &self.blocks, group, Class::NoProgress),
-            None => Warp::default().finding_at(grid, &self.blocks, &Default::default(), Class::NoProgress),
+            None => Warp::default().finding_at(
+                grid,
+                &self.blocks,
+                &Default::default(),
+                Class::NoProgress,
+            ),
         }
     }
 }

@@ -32,7 +32,11 @@ pub(crate) fn shuffle(
     let (mut to, mut valid) = ([0; WARP], 0u32);
     for lane in each(mask) {
         let own = lane as i64;
-        let (by, clamp, segment) = (i64::from(by[lane] & 31), clamp[lane] & 31, clamp[lane] >> 8 & 31);
+        let (by, clamp, segment) = (
+            i64::from(by[lane] & 31),
+            clamp[lane] & 31,
+            clamp[lane] >> 8 & 31,
+        );
         let last = i64::from((lane as u32 & segment) | (clamp & !segment));
         let first = i64::from(lane as u32 & segment);
         let (source, is_valid) = match shuffle.direction {
@@ -80,13 +84,22 @@ pub(crate) fn vote(registers: &mut Registers, vote: &Vote, mask: u32) {
         Question::Any => all(holds != 0),
         Question::Uniform => all(holds == 0 || holds == mask),
         Question::Ballot => holds,
-        Question::MatchAll => if is_same { mask } else { 0 },
+        Question::MatchAll => {
+            if is_same {
+                mask
+            } else {
+                0
+            }
+        }
         Question::MatchAny => return match_any(registers, vote, &values, mask),
         Question::Elect => mask.trailing_zeros(),
         _ => reduced(vote, &values, mask),
     };
     match vote.to {
-        Some(Place { bank: Bank::Predicate, slot }) => registers.set_predicate(slot, answer, mask),
+        Some(Place {
+            bank: Bank::Predicate,
+            slot,
+        }) => registers.set_predicate(slot, answer, mask),
         Some(Place { slot, .. }) => registers.set_words(slot, &[answer; WARP], mask),
         None => {}
     }

@@ -6,9 +6,9 @@
 //! so that lanes may wait for each other.
 
 use super::access::{Finder, Lanes};
-use super::private::Private;
 use super::frame::{Frame, Row};
 use super::grid::Grid;
+use super::private::Private;
 use super::team::{Barrier, Block, ClusterPhase};
 use super::worker::Store;
 use super::{access, atomic, call, convert, mbarrier, vote};
@@ -110,7 +110,10 @@ impl Visitor for Seen<'_> {
             return true;
         }
         let warp = earlier.warp().wrapping_sub(self.first_warp) & crate::memory::WARP_MASK;
-        let is_known = self.clocks.get(warp as usize).is_some_and(|clock| earlier.clock() < *clock);
+        let is_known = self
+            .clocks
+            .get(warp as usize)
+            .is_some_and(|clock| earlier.clock() < *clock);
         is_known || (self.has_acquired && self.grid.is_released(earlier))
     }
 }
@@ -227,7 +230,12 @@ impl Warp {
             n += 1;
         }
         let is_ready = |group: &Group| group.state == State::Ready;
-        if self.groups.iter().filter(|group| is_ready(group)).all(|group| group.rests) {
+        if self
+            .groups
+            .iter()
+            .filter(|group| is_ready(group))
+            .all(|group| group.rests)
+        {
             for group in &mut self.groups {
                 group.rests = false;
             }
@@ -313,21 +321,36 @@ impl Warp {
         let mut group = self.groups[chosen];
         let is_alone = self.groups.len() == 1;
         let mut patience = PATIENCE;
-        let Some(function) = self.frames.get(group.frame).and_then(|frame| grid.function(frame.function)) else {
+        let Some(function) = self
+            .frames
+            .get(group.frame)
+            .and_then(|frame| grid.function(frame.function))
+        else {
             return Err(Fault::new(Class::BadTarget, 0));
         };
         let steps = function.steps.as_slice();
         let formals = match function.is_entry {
-            true => grid.parameters.get(..function.formal_bytes as usize).unwrap_or(&[]),
+            true => grid
+                .parameters
+                .get(..function.formal_bytes as usize)
+                .unwrap_or(&[]),
             false => &[],
         };
         loop {
-            let Self { groups, frames, locals, clocks, .. } = self;
+            let Self {
+                groups,
+                frames,
+                locals,
+                clocks,
+                ..
+            } = self;
             // Kept up to date, so that a finding knows the step.
             if let Some(kept) = groups.get_mut(chosen) {
                 kept.pc = group.pc;
             }
-            let (Some(step), Some(frame)) = (steps.get(group.pc as usize), frames.get_mut(group.frame)) else {
+            let (Some(step), Some(frame)) =
+                (steps.get(group.pc as usize), frames.get_mut(group.frame))
+            else {
                 return Err(Fault::new(Class::BadTarget, group.mask.trailing_zeros()));
             };
             if group.pc >= limit || *time == 0 {
@@ -354,7 +377,9 @@ impl Warp {
             }
             match &step.op {
                 Op::Plain(run, args) => run(&mut frame.registers, args, mask),
-                Op::Convert(convert, args) => convert::run(&mut frame.registers, convert, args, mask),
+                Op::Convert(convert, args) => {
+                    convert::run(&mut frame.registers, convert, args, mask)
+                }
                 Op::Branch(target) if mask == group.mask => {
                     group.pc = *target;
                     continue;
@@ -432,7 +457,10 @@ impl Warp {
                     return Ok(());
                 }
                 Op::Trap => {
-                    return Err(Fault::new(Class::Trap(String::new()), mask.trailing_zeros()));
+                    return Err(Fault::new(
+                        Class::Trap(String::new()),
+                        mask.trailing_zeros(),
+                    ));
                 }
                 Op::Call(target) => {
                     let goes_on = self.call(grid, store, blocks, chosen, group, mask, target)?;
@@ -480,7 +508,9 @@ impl Warp {
                     let now = grid.start.elapsed().as_nanos() as u64 * 2;
                     match place.bank {
                         Bank::Long => frame.registers.set_longs(place.slot, &[now; 32], mask),
-                        _ => frame.registers.set_words(place.slot, &[now as u32; 32], mask),
+                        _ => frame
+                            .registers
+                            .set_words(place.slot, &[now as u32; 32], mask),
                     }
                     *time = (*time + 1).saturating_sub(STRONG_STEP);
                 }
@@ -517,7 +547,6 @@ impl Warp {
                     }
                     return Ok(());
                 }
-                Op::Nothing => {}
             }
             group.pc += 1;
         }
@@ -526,14 +555,22 @@ impl Warp {
     /// Tells other blocks of everything that this warp knows and did.
     fn publish(&mut self, grid: &Grid<'_>, blocks: &[Block]) {
         self.tick();
-        let first = blocks.get(self.block as usize).map_or(0, |block| block.first_warp);
+        let first = blocks
+            .get(self.block as usize)
+            .map_or(0, |block| block.first_warp);
         for (warp, clock) in self.clocks.iter().enumerate() {
             grid.release((first as u32).wrapping_add(warp as u32), *clock);
         }
     }
 
     /// Lanes of `mask` go to a target, the others go on.
-    fn part(&mut self, chosen: usize, group: Group, mask: u32, target: u32) -> Result<(), Box<Fault>> {
+    fn part(
+        &mut self,
+        chosen: usize,
+        group: Group,
+        mask: u32,
+        target: u32,
+    ) -> Result<(), Box<Fault>> {
         self.groups[chosen] = Group {
             pc: group.pc + 1,
             mask: group.mask & !mask,
@@ -573,7 +610,11 @@ impl Warp {
             let Some(target) = targets.get(index as usize) else {
                 return Err(Fault::new(Class::BadTarget, lane));
             };
-            self.groups.push(Group { pc: *target, mask: same, ..group });
+            self.groups.push(Group {
+                pc: *target,
+                mask: same,
+                ..group
+            });
             left &= !same;
         }
         Ok(())
@@ -620,11 +661,18 @@ impl Warp {
         let value = |place: Place| frame.registers.word(place.slot)[lane as usize];
         let number = value(barrier.number) as usize;
         let expected = barrier.threads.map(value);
-        let places = blocks.get_mut(self.block as usize).map(|block| &mut block.barriers);
+        let places = blocks
+            .get_mut(self.block as usize)
+            .map(|block| &mut block.barriers);
         let Some(state) = places.and_then(|barriers| barriers.get_mut(number)) else {
             return Err(Fault::new(Class::BadTarget, lane));
         };
-        let Barrier { arrived, holds, asked, .. } = state;
+        let Barrier {
+            arrived,
+            holds,
+            asked,
+            ..
+        } = state;
         *arrived += match (barrier.is_aligned, expected) {
             (true, Some(_)) => 32,
             _ => mask.count_ones(),
@@ -651,7 +699,11 @@ impl Warp {
             ..group
         };
         if rest != 0 {
-            self.groups.push(Group { pc: group.pc + 1, mask: rest, ..group });
+            self.groups.push(Group {
+                pc: group.pc + 1,
+                mask: rest,
+                ..group
+            });
         }
         Ok(())
     }
@@ -663,7 +715,11 @@ impl Warp {
             block.exited += mask.count_ones();
         }
         // Nobody waits for them any more.
-        for waiting in self.groups.iter_mut().filter(|group| group.state == State::Meet) {
+        for waiting in self
+            .groups
+            .iter_mut()
+            .filter(|group| group.state == State::Meet)
+        {
             waiting.state = State::Ready;
         }
         self.groups[chosen] = Group {
@@ -729,7 +785,16 @@ impl Warp {
         let (index, taken) = match call::target(grid, caller, target, mask)? {
             call::Target::System(system) => {
                 let shared = blocks.get(self.block as usize).map(|block| &*block.shared);
-                call::system(grid, store, caller, &self.locals, shared, target, system, mask)?;
+                call::system(
+                    grid,
+                    store,
+                    caller,
+                    &self.locals,
+                    shared,
+                    target,
+                    system,
+                    mask,
+                )?;
                 return Ok(true);
             }
             call::Target::Function(index, taken) => (index, taken),
@@ -737,7 +802,9 @@ impl Warp {
         let Some(function) = grid.function(index) else {
             return Err(Fault::new(Class::BadTarget, lane));
         };
-        let own = grid.function(caller.function).map_or(0, |function| function.local_bytes);
+        let own = grid
+            .function(caller.function)
+            .map_or(0, |function| function.local_bytes);
         let local_base = caller.local_base + own;
         // A call takes some stack even without local variables.
         let depth = caller.depth + 1;
@@ -750,7 +817,9 @@ impl Warp {
         frame.depth = depth;
         frame.caller = Some((group.frame, group.pc));
         frame.lanes = taken;
-        let block = blocks.get(self.block as usize).map_or([0; 3], |block| block.index);
+        let block = blocks
+            .get(self.block as usize)
+            .map_or([0; 3], |block| block.index);
         frame.fill(grid, block, self.block, self.index);
         call::hand_over(caller, &mut frame, target, function, taken);
         let place = match self.free.pop() {
@@ -772,10 +841,17 @@ impl Warp {
             ..group
         };
         if others != 0 {
-            self.groups.push(Group { mask: others, ..group });
+            self.groups.push(Group {
+                mask: others,
+                ..group
+            });
         }
         if past != 0 {
-            self.groups.push(Group { pc: group.pc + 1, mask: past, ..group });
+            self.groups.push(Group {
+                pc: group.pc + 1,
+                mask: past,
+                ..group
+            });
         }
         Ok(false)
     }
@@ -797,13 +873,25 @@ impl Warp {
         self.finding(grid, blocks, &group, *Fault::new(class, lane))
     }
 
-    fn finding(&self, grid: &Grid<'_>, blocks: &[Block], group: &Group, fault: Fault) -> Box<Finding> {
+    fn finding(
+        &self,
+        grid: &Grid<'_>,
+        blocks: &[Block],
+        group: &Group,
+        fault: Fault,
+    ) -> Box<Finding> {
         let frame = self.frames.get(group.frame);
         let function = frame.and_then(|frame| grid.function(frame.function));
         let step = function.and_then(|function| function.steps.get(group.pc as usize));
         let (file, line) = step.map_or((0, 0), |step| step.source);
-        let source = grid.module.files.get(&file).map(|name| (name.clone(), line));
-        let nearest = fault.address.and_then(|address| access::nearest(grid, blocks, self.block, address));
+        let source = grid
+            .module
+            .files
+            .get(&file)
+            .map(|name| (name.clone(), line));
+        let nearest = fault
+            .address
+            .and_then(|address| access::nearest(grid, blocks, self.block, address));
         let mut class = fault.class;
         if let Class::Race { other, .. } = &mut class {
             *other = resolve(grid, *other);
@@ -811,11 +899,15 @@ impl Warp {
         Box::new(Finding {
             class,
             kernel: grid.kernel.name().to_owned(),
-            function: function.filter(|function| !function.is_entry).map(|function| function.name.clone()),
+            function: function
+                .filter(|function| !function.is_entry)
+                .map(|function| function.name.clone()),
             source: source.filter(|_| line != 0),
             line: step.map_or(0, |step| step.line),
             thread: Thread {
-                block: blocks.get(self.block as usize).map_or([0; 3], |block| block.index),
+                block: blocks
+                    .get(self.block as usize)
+                    .map_or([0; 3], |block| block.index),
                 thread: grid.thread_index(self.index * 32 + fault.lane),
             },
             access: fault.access,

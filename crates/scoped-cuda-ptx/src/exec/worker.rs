@@ -61,7 +61,11 @@ impl Store {
     }
 
     pub(crate) fn keep_frame(&mut self, frame: Frame) {
-        if let Some(frames) = self.frames.get_mut(frame.function).filter(|kept| kept.len() < KEPT_MAX) {
+        if let Some(frames) = self
+            .frames
+            .get_mut(frame.function)
+            .filter(|kept| kept.len() < KEPT_MAX)
+        {
             frames.push(frame);
         }
     }
@@ -93,7 +97,13 @@ pub(crate) struct Regions {
 impl Regions {
     /// The allocation that holds an address. `step` is the step that asks.
     #[inline(always)]
-    pub(crate) fn find(&mut self, step: usize, address: u64, memory: &dyn Memory, epoch: u32) -> Option<&Region> {
+    pub(crate) fn find(
+        &mut self,
+        step: usize,
+        address: u64,
+        memory: &dyn Memory,
+        epoch: u32,
+    ) -> Option<&Region> {
         let holds = |region: &Region| address.wrapping_sub(region.base()) < region.bytes();
         let hint = self.hints.get(step % 1024).copied().unwrap_or(0) as usize;
         let is_there = self.found.get(hint).is_some_and(|region| holds(region));
@@ -104,7 +114,13 @@ impl Regions {
     }
 
     #[cold]
-    fn search(&mut self, step: usize, address: u64, memory: &dyn Memory, epoch: u32) -> Option<&Region> {
+    fn search(
+        &mut self,
+        step: usize,
+        address: u64,
+        memory: &dyn Memory,
+        epoch: u32,
+    ) -> Option<&Region> {
         let holds = |region: &Arc<Region>| address.wrapping_sub(region.base()) < region.bytes();
         let known = self.found.iter().position(holds);
         let place = match known {

@@ -217,12 +217,17 @@ impl Cells {
         for (word, part) in words(offset, bytes) {
             let chunk = self.chunk(word)?;
             let line = chunk.lines.get(word % CHUNK / LINE)?;
-            let cells = chunk.words.get_or_init(|| (0..CHUNK).map(|_| Cell::default()).collect());
+            let cells = chunk
+                .words
+                .get_or_init(|| (0..CHUNK).map(|_| Cell::default()).collect());
             let cell = cells.get(word % CHUNK)?;
             let now = now.with_bytes(part);
             let lane = (word % LINE) as u32;
             found = found
-                .or_else(|| line.row.conflict(now, is_write, visitor, |tag| tag.with_lane(lane)))
+                .or_else(|| {
+                    line.row
+                        .conflict(now, is_write, visitor, |tag| tag.with_lane(lane))
+                })
                 .or_else(|| cell.conflict(now, is_write, visitor, |tag| tag));
             cell.note(now, is_write);
             line.words.store(now.epoch(), Ordering::Relaxed);
@@ -244,14 +249,21 @@ impl Cells {
             return false;
         }
         let word = (offset / 4) as usize;
-        let line = self.chunk(word).and_then(|chunk| chunk.lines.get(word % CHUNK / LINE));
+        let line = self
+            .chunk(word)
+            .and_then(|chunk| chunk.lines.get(word % CHUNK / LINE));
         let Some(line) = line else {
             return false;
         };
         // Both tags are of lane 0: they are of one thread if they are of one warp.
         let now = now.with_bytes(0xF).with_lane(0);
         let has_words = line.words.load(Ordering::Relaxed) == now.epoch();
-        if has_words || line.row.conflict(now, is_write, visitor, |tag| tag).is_some() {
+        if has_words
+            || line
+                .row
+                .conflict(now, is_write, visitor, |tag| tag)
+                .is_some()
+        {
             return false;
         }
         line.row.note(now, is_write);
@@ -264,7 +276,11 @@ impl Cells {
 fn words(offset: u64, bytes: u32) -> impl Iterator<Item = (usize, u32)> {
     let (first, low) = ((offset / 4) as usize, (offset % 4) as u32);
     let count = (low + bytes).div_ceil(4) as usize;
-    let part = if bytes >= 4 { 0xF } else { ((1u32 << bytes) - 1) << low };
+    let part = if bytes >= 4 {
+        0xF
+    } else {
+        ((1u32 << bytes) - 1) << low
+    };
     (first..first + count).map(move |word| (word, part))
 }
 

@@ -70,8 +70,9 @@ impl Region {
     /// An allocation with memory of its own, filled with a byte.
     pub fn owned(base: u64, bytes: u64, fill: u8, label: impl Into<String>) -> Self {
         let word = u32::from_le_bytes([fill; 4]);
-        let words: Box<[AtomicU32]> =
-            (0..bytes.div_ceil(4)).map(|_| AtomicU32::new(word)).collect();
+        let words: Box<[AtomicU32]> = (0..bytes.div_ceil(4))
+            .map(|_| AtomicU32::new(word))
+            .collect();
         Self::new(base, bytes, Box::new(words), label)
     }
 
@@ -138,7 +139,13 @@ impl Region {
     /// Reads bytes at an offset. What lies beyond the end is zero.
     pub fn read(&self, offset: u64, bytes: usize) -> Vec<u8> {
         let places = (0..bytes as u64).map(|n| offset.saturating_add(n));
-        let byte = |place| if place < self.bytes { self.get(place, 1) as u8 } else { 0 };
+        let byte = |place| {
+            if place < self.bytes {
+                self.get(place, 1) as u8
+            } else {
+                0
+            }
+        };
         places.map(byte).collect()
     }
 
@@ -172,7 +179,11 @@ impl Region {
 #[inline(always)]
 pub(crate) fn get(words: &[AtomicU32], offset: u64, bytes: u32) -> u64 {
     let place = (offset / 4) as usize;
-    let word = |place: usize| words.get(place).map_or(0, |word| word.load(Ordering::Relaxed));
+    let word = |place: usize| {
+        words
+            .get(place)
+            .map_or(0, |word| word.load(Ordering::Relaxed))
+    };
     match bytes {
         4 => u64::from(word(place)),
         8 => u64::from(word(place)) | u64::from(word(place + 1)) << 32,

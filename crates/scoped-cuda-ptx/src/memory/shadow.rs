@@ -82,7 +82,10 @@ impl Shadow {
         let mut start = range.start;
         while start < range.end {
             let (word, mask, count) = part(start, range.end);
-            let bits = self.bits.get(word).map_or(0, |bits| bits.load(Ordering::Relaxed));
+            let bits = self
+                .bits
+                .get(word)
+                .map_or(0, |bits| bits.load(Ordering::Relaxed));
             if bits & mask != mask {
                 return false;
             }

@@ -7,7 +7,9 @@ use crate::text::types::Type::{self, B16, B32, B64, Pred, S16, S32, S64, U16, U3
 /// The instruction as a function of lanes, if it is one of this group.
 pub(super) fn find(i: &Instruction) -> Option<Plain> {
     let kind = i.types().next()?;
-    logic(i, kind).or_else(|| shifts(i, kind)).or_else(|| fields(i, kind))
+    logic(i, kind)
+        .or_else(|| shifts(i, kind))
+        .or_else(|| fields(i, kind))
 }
 
 fn logic(i: &Instruction, kind: Type) -> Option<Plain> {
@@ -100,18 +102,18 @@ fn fields(i: &Instruction, kind: Type) -> Option<Plain> {
         ("bfind", U64) => run!(|a: u64| -> u32 { find_64(a, false) }),
         ("bfind", S32) => run!(|a: i32| -> u32 { find_32((a ^ a >> 31) as u32, false) }),
         ("bfind", S64) => run!(|a: i64| -> u32 { find_64((a ^ a >> 63) as u64, false) }),
-        ("bfe", U32) => run!(|a: u32, b: u32, c: u32| -> u32 {
-            field(i128::from(a), b, c, 32, false) as u32
-        }),
-        ("bfe", S32) => run!(|a: i32, b: u32, c: u32| -> u32 {
-            field(i128::from(a), b, c, 32, true) as u32
-        }),
-        ("bfe", U64) => run!(|a: u64, b: u32, c: u32| -> u64 {
-            field(i128::from(a), b, c, 64, false)
-        }),
-        ("bfe", S64) => run!(|a: i64, b: u32, c: u32| -> u64 {
-            field(i128::from(a), b, c, 64, true)
-        }),
+        ("bfe", U32) => {
+            run!(|a: u32, b: u32, c: u32| -> u32 { field(i128::from(a), b, c, 32, false) as u32 })
+        }
+        ("bfe", S32) => {
+            run!(|a: i32, b: u32, c: u32| -> u32 { field(i128::from(a), b, c, 32, true) as u32 })
+        }
+        ("bfe", U64) => {
+            run!(|a: u64, b: u32, c: u32| -> u64 { field(i128::from(a), b, c, 64, false) })
+        }
+        ("bfe", S64) => {
+            run!(|a: i64, b: u32, c: u32| -> u64 { field(i128::from(a), b, c, 64, true) })
+        }
         ("bfi", B32) => run!(|a: u32, b: u32, c: u32, e: u32| -> u32 {
             insert(u64::from(a), u64::from(b), c, e, 32) as u32
         }),
@@ -120,7 +122,9 @@ fn fields(i: &Instruction, kind: Type) -> Option<Plain> {
             run!(|a: u32, b: u32| -> u32 { (ones(b & 31) << (a & 31)) as u32 })
         }
         ("bmsk", B32) => run!(|a: u32, b: u32| -> u32 { (ones(b.min(32)) << a.min(32)) as u32 }),
-        ("szext", U32) => run!(|a: u32, b: u32| -> u32 { extend(a, clamp(b)) as u32 & ones(clamp(b)) as u32 }),
+        ("szext", U32) => {
+            run!(|a: u32, b: u32| -> u32 { extend(a, clamp(b)) as u32 & ones(clamp(b)) as u32 })
+        }
         ("szext", S32) => run!(|a: u32, b: u32| -> u32 { extend(a, clamp(b)) as u32 }),
         ("fns", B32) => run!(|a: u32, b: u32, c: i32| -> u32 { nth_set(a, b, c) }),
         ("prmt", B32) => return permute(i),
@@ -173,7 +177,11 @@ fn field(a: i128, place: u32, length: u32, bits: u32, signed: bool) -> u64 {
     let low = (taken as u64) & ((1u64 << length) - 1);
     let top = (place + length - 1).min(bits - 1);
     let is_negative = signed && a >> top & 1 == 1;
-    if is_negative { low_filled(a, place, length, bits) } else { low }
+    if is_negative {
+        low_filled(a, place, length, bits)
+    } else {
+        low
+    }
 }
 
 fn low_filled(a: i128, place: u32, length: u32, bits: u32) -> u64 {
@@ -191,7 +199,11 @@ fn insert(a: u64, b: u64, place: u32, length: u32, bits: u32) -> u64 {
     if place >= bits {
         return b;
     }
-    let mask = if length >= 64 { !0 } else { (1u64 << length) - 1 } << place;
+    let mask = if length >= 64 {
+        !0
+    } else {
+        (1u64 << length) - 1
+    } << place;
     b & !mask | a << place & mask
 }
 
@@ -219,24 +231,24 @@ fn permute(i: &Instruction) -> Option<Plain> {
     let mode = i.modifiers.get(1).map_or("", String::as_str);
     Some(match mode {
         "" => run!(|a: u32, b: u32, c: u32| -> u32 { chosen(a, b, c) }),
-        "f4e" => run!(|a: u32, b: u32, c: u32| -> u32 {
-            bytes(pair(a, b), |n| (c & 3) + n)
-        }),
-        "b4e" => run!(|a: u32, b: u32, c: u32| -> u32 {
-            bytes(pair(a, b), |n| ((c & 3) + 8 - n) & 7)
-        }),
+        "f4e" => run!(|a: u32, b: u32, c: u32| -> u32 { bytes(pair(a, b), |n| (c & 3) + n) }),
+        "b4e" => {
+            run!(|a: u32, b: u32, c: u32| -> u32 { bytes(pair(a, b), |n| ((c & 3) + 8 - n) & 7) })
+        }
         "rc8" => run!(|a: u32, b: u32, c: u32| -> u32 { bytes(pair(a, b), |_| c & 3) }),
         "ecl" => run!(|a: u32, b: u32, c: u32| -> u32 { bytes(pair(a, b), |n| n.max(c & 3)) }),
         "ecr" => run!(|a: u32, b: u32, c: u32| -> u32 { bytes(pair(a, b), |n| n.min(c & 3)) }),
-        "rc16" => run!(|a: u32, b: u32, c: u32| -> u32 {
-            bytes(pair(a, b), |n| (c & 1) * 2 + (n & 1))
-        }),
+        "rc16" => {
+            run!(|a: u32, b: u32, c: u32| -> u32 { bytes(pair(a, b), |n| (c & 1) * 2 + (n & 1)) })
+        }
         _ => return None,
     })
 }
 
 fn bytes(from: u64, place: impl Fn(u32) -> u32) -> u32 {
-    (0..4).fold(0, |to, n| to | u32::from((from >> (8 * (place(n) & 7))) as u8) << (8 * n))
+    (0..4).fold(0, |to, n| {
+        to | u32::from((from >> (8 * (place(n) & 7))) as u8) << (8 * n)
+    })
 }
 
 /// Four bytes, each chosen by three bits; a fourth bit asks for copies of the byte's sign.
@@ -245,7 +257,11 @@ fn chosen(a: u32, b: u32, c: u32) -> u32 {
     (0..4).fold(0, |to, n| {
         let choice = c >> (4 * n) & 0xF;
         let byte = (from >> (8 * (choice & 7))) as u8;
-        let byte = if choice & 8 == 0 { byte } else { (byte as i8 >> 7) as u8 };
+        let byte = if choice & 8 == 0 {
+            byte
+        } else {
+            (byte as i8 >> 7) as u8
+        };
         to | u32::from(byte) << (8 * n)
     })
 }

@@ -54,10 +54,15 @@ macro_rules! word {
 word!(
     u32,
     u64,
-    |a, b| (u64::from(a) * u64::from(b) >> 32) as u32,
-    (i64::from(a as i32) * i64::from(b as i32) >> 32) as u32
+    |a, b| ((u64::from(a) * u64::from(b)) >> 32) as u32,
+    ((i64::from(a as i32) * i64::from(b as i32)) >> 32) as u32
 );
-word!(u64, u128, |a, b| hi_u64(a, b), hi_s64(a as i64, b as i64) as u64);
+word!(
+    u64,
+    u128,
+    |a, b| hi_u64(a, b),
+    hi_s64(a as i64, b as i64) as u64
+);
 
 #[inline(always)]
 fn all<W: Word, const READS: bool, const WRITES: bool>(
@@ -84,7 +89,11 @@ fn all<W: Word, const READS: bool, const WRITES: bool>(
 /// The four forms of a function: with and without reading, with and without writing the flag.
 macro_rules! forms {
     ($word:ident, $reads:expr, $writes:expr, |$a:ident, $b:ident, $c:ident, $carry:ident| $body:expr) => {{
-        fn run<$word: Word, const READS: bool, const WRITES: bool>(r: &mut Registers, x: &Args, mask: u32) {
+        fn run<$word: Word, const READS: bool, const WRITES: bool>(
+            r: &mut Registers,
+            x: &Args,
+            mask: u32,
+        ) {
             all::<$word, READS, WRITES>(r, x, mask, |$a, $b, $c, $carry| $body);
         }
         match ($reads, $writes) {
@@ -108,13 +117,19 @@ fn function<W: Word>(i: &Instruction, kind: Type) -> Option<Run> {
         ("add" | "addc", _) => forms!(W, reads, writes, |a, b, _c, carry| a.sum(b, carry)),
         ("sub" | "subc", _) => forms!(W, reads, writes, |a, b, _c, carry| a.difference(b, carry)),
         ("mad" | "madc", Part::Low) => {
-            forms!(W, reads, writes, |a, b, c, carry| a.product(b, Part::Low).sum(c, carry))
+            forms!(W, reads, writes, |a, b, c, carry| a
+                .product(b, Part::Low)
+                .sum(c, carry))
         }
         ("mad" | "madc", Part::High) => {
-            forms!(W, reads, writes, |a, b, c, carry| a.product(b, Part::High).sum(c, carry))
+            forms!(W, reads, writes, |a, b, c, carry| a
+                .product(b, Part::High)
+                .sum(c, carry))
         }
         ("mad" | "madc", Part::HighSigned) => {
-            forms!(W, reads, writes, |a, b, c, carry| a.product(b, Part::HighSigned).sum(c, carry))
+            forms!(W, reads, writes, |a, b, c, carry| a
+                .product(b, Part::HighSigned)
+                .sum(c, carry))
         }
         _ => return None,
     };
@@ -132,11 +147,25 @@ pub(super) fn lower(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
     let (Some(run), Some(kind)) = (run, kind) else {
         return Err(Trouble::NotSimulated);
     };
-    let (d, a, b) = (l.target(i, 0, kind)?, l.source(i, 1, kind)?, l.source(i, 2, kind)?);
+    let (d, a, b) = (
+        l.target(i, 0, kind)?,
+        l.source(i, 1, kind)?,
+        l.source(i, 2, kind)?,
+    );
     let c = match i.opcode.starts_with("mad") {
         true => l.source(i, 3, kind)?,
         false => 0,
     };
-    l.emit(Op::Plain(run, Args { d, q: 0, a, b, c, e: 0 }));
+    l.emit(Op::Plain(
+        run,
+        Args {
+            d,
+            q: 0,
+            a,
+            b,
+            c,
+            e: 0,
+        },
+    ));
     Ok(())
 }

@@ -10,6 +10,8 @@ pub(super) fn find(i: &Instruction, kind: Type) -> Option<Plain> {
     let operator = i.modifiers.first()?.as_str();
     match kind {
         Type::Pred => None,
+        // Bits have no order.
+        Type::B16 | Type::B32 | Type::B64 if !matches!(operator, "eq" | "ne") => None,
         Type::B16 | Type::U16 => unsigned_16(operator),
         Type::B32 | Type::U32 => unsigned_32(operator),
         Type::B64 | Type::U64 => unsigned_64(operator),
@@ -68,7 +70,7 @@ macro_rules! floats {
             }
             Some(match operator {
                 "eq" => compared!(|a, b| a == b),
-                "ne" => compared!(|a, b| a < b || a > b),
+                "ne" => compared!(|a, b| a != b && !is_nan(a) && !is_nan(b)),
                 "lt" => compared!(|a, b| a < b),
                 "le" => compared!(|a, b| a <= b),
                 "gt" => compared!(|a, b| a > b),

@@ -72,7 +72,12 @@ fn call(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
             l.calls_indirectly = true;
             Callee::Register(place.slot)
         }
-        Some(_) => return l.wrong(i, format!("`{name}` is too narrow for a function's address")),
+        Some(_) => {
+            return l.wrong(
+                i,
+                format!("`{name}` is too narrow for a function's address"),
+            );
+        }
         None => match (l.module.function_index(name), system(name)) {
             (_, Some(system)) => Callee::System(system),
             (Some(function), None) => {
@@ -103,7 +108,7 @@ pub(super) fn system(name: &str) -> Option<System> {
 
 fn argument(l: &mut Lower<'_>, i: &Instruction, operand: &Operand) -> Lowered<Argument> {
     match operand {
-        Operand::Sink => return Ok(Argument::Sink),
+        Operand::Sink => Ok(Argument::Sink),
         Operand::Name(name) => {
             if let Some(Name::Param(start, bytes)) = l.names.find(name) {
                 return Ok(Argument::Param(start, bytes));
@@ -113,7 +118,7 @@ fn argument(l: &mut Lower<'_>, i: &Instruction, operand: &Operand) -> Lowered<Ar
             }
             l.wrong(i, format!("`{name}` cannot be handed to a function"))
         }
-        Operand::Integer(_) | Operand::Float(..) => {
+        Operand::Integer(_) | Operand::Float(_) => {
             let place = l.value(i, operand, Type::B32)?;
             Ok(Argument::Register(place))
         }

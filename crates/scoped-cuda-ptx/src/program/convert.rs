@@ -36,7 +36,9 @@ fn kind(of: Type) -> Option<Kind> {
         Bf16 | Type::Bf16x2 => Kind::Float(exact::BF16, 16),
         F32 => Kind::Float(exact::F32, 32),
         F64 => Kind::Float(exact::F64, 64),
-        U8 | U16 | U32 | U64 | S8 | S16 | S32 | S64 => Kind::Integer(of.bytes() * 8, of.is_signed()),
+        U8 | U16 | U32 | U64 | S8 | S16 | S32 | S64 => {
+            Kind::Integer(of.bytes() * 8, of.is_signed())
+        }
         _ => return None,
     })
 }
@@ -84,7 +86,19 @@ pub(super) fn find(i: &Instruction) -> Option<Plain> {
 /// Any other conversion.
 pub(super) fn general(i: &Instruction) -> Option<Convert> {
     const KNOWN: [&str; 14] = [
-        "rn", "rz", "rm", "rp", "rna", "rni", "rzi", "rmi", "rpi", "ftz", "sat", "relu", "satfinite",
+        "rn",
+        "rz",
+        "rm",
+        "rp",
+        "rna",
+        "rni",
+        "rzi",
+        "rmi",
+        "rpi",
+        "ftz",
+        "sat",
+        "relu",
+        "satfinite",
         "tf32",
     ];
     let is_known = |word: &String| KNOWN.contains(&word.as_str()) || Type::of(word).is_some();
@@ -181,7 +195,11 @@ impl Convert {
 
     /// The result after `.ftz`, `.sat`, `.relu` and `.satfinite`.
     fn finished(&self, format: Format, bits: u64) -> u64 {
-        let bits = if self.flushes { format.without_subnormal(bits) } else { bits };
+        let bits = if self.flushes {
+            format.without_subnormal(bits)
+        } else {
+            bits
+        };
         let zero = Number::Finite(Finite::new(false, 0, 0));
         let one = Number::Finite(Finite::new(false, 1, 0));
         let number = format.decode(bits);

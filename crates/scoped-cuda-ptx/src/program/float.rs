@@ -2,7 +2,7 @@
 
 use super::mode;
 use crate::exec::exact::{self, Mode};
-use crate::exec::lanes::{F16, Ftz, Plain, Raw32, Raw64, run};
+use crate::exec::lanes::{Ftz, Plain, Raw32, Raw64, run};
 use crate::text::ast::Instruction;
 use crate::text::types::Type::{F32, F64};
 
@@ -12,8 +12,14 @@ macro_rules! single {
         match ($i.has("ftz"), $i.has("sat")) {
             (false, false) => run!(|$a: f32| -> f32 { $body }),
             (false, true) => run!(|$a: f32| -> f32 { saturated($body) }),
-            (true, false) => run!(|$a: Ftz| -> Ftz { let $a = $a.0; Ftz($body) }),
-            (true, true) => run!(|$a: Ftz| -> Ftz { let $a = $a.0; Ftz(saturated($body)) }),
+            (true, false) => run!(|$a: Ftz| -> Ftz {
+                let $a = $a.0;
+                Ftz($body)
+            }),
+            (true, true) => run!(|$a: Ftz| -> Ftz {
+                let $a = $a.0;
+                Ftz(saturated($body))
+            }),
         }
     };
     ($i:expr, |$a:ident, $b:ident| $body:expr) => {
@@ -50,23 +56,50 @@ macro_rules! single {
 macro_rules! directed {
     ($i:expr, |$a:ident, $mode:ident| $body:expr) => {
         match mode($i) {
-            Mode::Zero => single!($i, |$a| { let $mode = Mode::Zero; $body }),
-            Mode::Down => single!($i, |$a| { let $mode = Mode::Down; $body }),
-            _ => single!($i, |$a| { let $mode = Mode::Up; $body }),
+            Mode::Zero => single!($i, |$a| {
+                let $mode = Mode::Zero;
+                $body
+            }),
+            Mode::Down => single!($i, |$a| {
+                let $mode = Mode::Down;
+                $body
+            }),
+            _ => single!($i, |$a| {
+                let $mode = Mode::Up;
+                $body
+            }),
         }
     };
     ($i:expr, |$a:ident, $b:ident, $mode:ident| $body:expr) => {
         match mode($i) {
-            Mode::Zero => single!($i, |$a, $b| { let $mode = Mode::Zero; $body }),
-            Mode::Down => single!($i, |$a, $b| { let $mode = Mode::Down; $body }),
-            _ => single!($i, |$a, $b| { let $mode = Mode::Up; $body }),
+            Mode::Zero => single!($i, |$a, $b| {
+                let $mode = Mode::Zero;
+                $body
+            }),
+            Mode::Down => single!($i, |$a, $b| {
+                let $mode = Mode::Down;
+                $body
+            }),
+            _ => single!($i, |$a, $b| {
+                let $mode = Mode::Up;
+                $body
+            }),
         }
     };
     ($i:expr, |$a:ident, $b:ident, $c:ident, $mode:ident| $body:expr) => {
         match mode($i) {
-            Mode::Zero => single!($i, |$a, $b, $c| { let $mode = Mode::Zero; $body }),
-            Mode::Down => single!($i, |$a, $b, $c| { let $mode = Mode::Down; $body }),
-            _ => single!($i, |$a, $b, $c| { let $mode = Mode::Up; $body }),
+            Mode::Zero => single!($i, |$a, $b, $c| {
+                let $mode = Mode::Zero;
+                $body
+            }),
+            Mode::Down => single!($i, |$a, $b, $c| {
+                let $mode = Mode::Down;
+                $body
+            }),
+            _ => single!($i, |$a, $b, $c| {
+                let $mode = Mode::Up;
+                $body
+            }),
         }
     };
 }
@@ -98,17 +131,21 @@ fn arithmetic_32(i: &Instruction) -> Option<Plain> {
         ("fma" | "mad", false) => directed!(i, |a, b, c, m| of3(a, b, c, m)),
         ("min", _) if i.has("NaN") => signed_min(i, true)?,
         ("max", _) if i.has("NaN") => signed_min(i, false)?,
-        ("min", _) if i.has("xorsign") => single!(i, |a, b| with_sign(minimum(a.abs(), b.abs()), a, b)),
-        ("max", _) if i.has("xorsign") => single!(i, |a, b| with_sign(maximum(a.abs(), b.abs()), a, b)),
+        ("min", _) if i.has("xorsign") => {
+            single!(i, |a, b| with_sign(minimum(a.abs(), b.abs()), a, b))
+        }
+        ("max", _) if i.has("xorsign") => {
+            single!(i, |a, b| with_sign(maximum(a.abs(), b.abs()), a, b))
+        }
         ("min", _) => single!(i, |a, b| minimum(a, b)),
         ("max", _) => single!(i, |a, b| maximum(a, b)),
         ("neg", _) if i.has("ftz") => single!(i, |a| -a),
         ("abs", _) if i.has("ftz") => single!(i, |a| a.abs()),
         ("neg", _) => run!(|a: Raw32| -> Raw32 { Raw32(a.0 ^ 0x8000_0000) }),
         ("abs", _) => run!(|a: Raw32| -> Raw32 { Raw32(a.0 & 0x7FFF_FFFF) }),
-        ("copysign", _) => run!(|a: Raw32, b: Raw32| -> Raw32 {
-            Raw32(a.0 & 0x8000_0000 | b.0 & 0x7FFF_FFFF)
-        }),
+        ("copysign", _) => {
+            run!(|a: Raw32, b: Raw32| -> Raw32 { Raw32(a.0 & 0x8000_0000 | b.0 & 0x7FFF_FFFF) })
+        }
         _ => return None,
     })
 }
@@ -130,10 +167,18 @@ fn signed_min(i: &Instruction, is_min: bool) -> Option<Plain> {
         (true, false) => single!(i, |a, b| or_nan(minimum(a, b), a, b)),
         (false, false) => single!(i, |a, b| or_nan(maximum(a, b), a, b)),
         (true, true) => {
-            single!(i, |a, b| or_nan(with_sign(minimum(a.abs(), b.abs()), a, b), a, b))
+            single!(i, |a, b| or_nan(
+                with_sign(minimum(a.abs(), b.abs()), a, b),
+                a,
+                b
+            ))
         }
         (false, true) => {
-            single!(i, |a, b| or_nan(with_sign(maximum(a.abs(), b.abs()), a, b), a, b))
+            single!(i, |a, b| or_nan(
+                with_sign(maximum(a.abs(), b.abs()), a, b),
+                a,
+                b
+            ))
         }
     })
 }
@@ -164,13 +209,22 @@ fn functions_32(i: &Instruction) -> Option<Plain> {
 /// `div.approx` gives zero for divisors near the end of the range.
 fn divided(a: f32, b: f32) -> f32 {
     if b.abs() > 8.507_059e37 && b.is_finite() && !a.is_nan() {
-        return if a.is_infinite() { f32::NAN } else { 0f32.copysign(a) * 1f32.copysign(b) };
+        return if a.is_infinite() {
+            f32::NAN
+        } else {
+            0f32.copysign(a) * 1f32.copysign(b)
+        };
     }
     a / b
 }
 
 fn of2(f: fn(exact::Format, u64, u64, Mode) -> u64, a: f32, b: f32, mode: Mode) -> f32 {
-    let bits = f(exact::F32, u64::from(a.to_bits()), u64::from(b.to_bits()), mode);
+    let bits = f(
+        exact::F32,
+        u64::from(a.to_bits()),
+        u64::from(b.to_bits()),
+        mode,
+    );
     f32::from_bits(bits as u32)
 }
 
@@ -185,7 +239,11 @@ fn root(a: f32, mode: Mode) -> f32 {
 
 /// Between zero and one; NaN is zero.
 pub(super) fn saturated(value: f32) -> f32 {
-    if value > 0.0 { if value < 1.0 { value } else { 1.0 } } else { 0.0 }
+    if value > 0.0 {
+        if value < 1.0 { value } else { 1.0 }
+    } else {
+        0.0
+    }
 }
 
 /// The smaller one. A NaN gives way to a number, and -0 is smaller than +0.
@@ -211,7 +269,11 @@ pub(crate) fn maximum(a: f32, b: f32) -> f32 {
 }
 
 fn or_nan(value: f32, a: f32, b: f32) -> f32 {
-    if a.is_nan() || b.is_nan() { f32::NAN } else { value }
+    if a.is_nan() || b.is_nan() {
+        f32::NAN
+    } else {
+        value
+    }
 }
 
 fn with_sign(value: f32, a: f32, b: f32) -> f32 {
@@ -284,7 +346,11 @@ fn functions_64(i: &Instruction) -> Option<Plain> {
 }
 
 fn flushed(a: f64) -> f64 {
-    if a.is_subnormal() { 0f64.copysign(a) } else { a }
+    if a.is_subnormal() {
+        0f64.copysign(a)
+    } else {
+        a
+    }
 }
 
 /// A double of which only the upper half is given.
@@ -293,11 +359,4 @@ fn coarse(a: f64) -> f64 {
         true => a,
         false => flushed(f64::from_bits(a.to_bits() & !0xFFFF_FFFF)),
     }
-}
-
-/// `ex2` and `tanh` of halves are found with the halves.
-pub(super) fn half_function(f: fn(f64) -> f64, a: F16) -> F16 {
-    let wide = exact::convert(exact::F16, exact::F64, u64::from(a.0), Mode::Nearest);
-    let value = f(f64::from_bits(wide)).to_bits();
-    F16(exact::convert(exact::F64, exact::F16, value, Mode::Nearest) as u16)
 }

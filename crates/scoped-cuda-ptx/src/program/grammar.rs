@@ -98,6 +98,8 @@ vote : pred b32 : 1 : all any uni ballot : sync
 match : b32 b64 : 1 : any all : sync
 redux : u32 s32 b32 f32 : 1 : add min max and or xor : sync abs NaN
 elect : - : 0 : sync : -
+griddepcontrol : - : 0 : launch_dependents wait : -
+prefetchu : - : 0 : L1 : -
 mapa : u32 u64 : 1 : - : shared::cluster
 getctarank : u32 u64 : 1 : - : shared::cluster
 ";
@@ -105,7 +107,9 @@ getctarank : u32 u64 : 1 : - : shared::cluster
 /// The words behind a name in capitals.
 fn group(name: &str) -> Option<&'static str> {
     Some(match name {
-        "SPACE" => "const global local param shared shared::cta shared::cluster param::entry param::func",
+        "SPACE" => {
+            "const global local param shared shared::cta shared::cluster param::entry param::func"
+        }
         "ORDER" => "weak volatile relaxed acquire release acq_rel cta cluster gpu sys",
         "CACHE" => "ca cg cs lu cv wb wt",
         _ => return None,
@@ -121,7 +125,9 @@ struct Row {
 
 fn list(text: &'static str) -> Vec<&'static str> {
     let words = text.split_whitespace().filter(|word| *word != "-");
-    words.flat_map(|word| group(word).unwrap_or(word).split_whitespace()).collect()
+    words
+        .flat_map(|word| group(word).unwrap_or(word).split_whitespace())
+        .collect()
 }
 
 fn rows() -> &'static HashMap<&'static str, Vec<Row>> {
@@ -169,9 +175,18 @@ pub(super) fn admits(i: &Instruction) -> bool {
 }
 
 fn has_one_space(i: &Instruction) -> bool {
-    let spaces = i.modifiers.iter().filter(|word| crate::text::types::Space::of(word).is_some());
+    let spaces = i
+        .modifiers
+        .iter()
+        .filter(|word| crate::text::types::Space::of(word).is_some());
     spaces.count() <= 1 || i.opcode == "cp" || i.opcode.starts_with("fence")
 }
+
+/// Types that only conversions have.
+const OTHER_TYPES: [&str; 11] = [
+    "tf32", "e4m3x2", "e5m2x2", "e2m1x2", "e2m3x2", "e3m2x2", "ue8m0x2", "s2f6x2", "e4m3x4",
+    "e5m2x4", "e2m1x4",
+];
 
 /// A conversion rounds when, and only when, something can be lost.
 fn conversion_rounds(i: &Instruction) -> bool {
@@ -181,11 +196,18 @@ fn conversion_rounds(i: &Instruction) -> bool {
     }
     let types: Vec<Type> = i.types().collect();
     let [to, from] = types.as_slice() else {
-        // Types of eight bits and others are not simulated.
-        return i.modifiers.len() > 1 && types.len() == 1 || types.is_empty() && i.modifiers.len() > 2;
+        // Other types are read, though not simulated.
+        let others = i
+            .modifiers
+            .iter()
+            .filter(|word| OTHER_TYPES.contains(&word.as_str()));
+        return types.len() + others.count() >= 2;
     };
     let has = |words: &[&str]| words.iter().any(|word| i.has(word));
-    let (whole, near) = (has(&["rni", "rzi", "rmi", "rpi"]), has(&["rn", "rz", "rm", "rp", "rna"]));
+    let (whole, near) = (
+        has(&["rni", "rzi", "rmi", "rpi"]),
+        has(&["rn", "rz", "rm", "rp", "rna"]),
+    );
     let is_float = |kind: Type| {
         use Type::{Bf16, Bf16x2, F16, F16x2, F32, F64};
         matches!(kind, F16 | Bf16 | F16x2 | Bf16x2 | F32 | F64)
@@ -193,7 +215,9 @@ fn conversion_rounds(i: &Instruction) -> bool {
     match (is_float(*to), is_float(*from)) {
         (false, true) => whole && !near || *from == Type::Bf16,
         (true, false) => near && !whole,
-        (true, true) if to.bytes() < from.bytes() || matches!(to, Type::F16x2 | Type::Bf16x2) => near,
+        (true, true) if to.bytes() < from.bytes() || matches!(to, Type::F16x2 | Type::Bf16x2) => {
+            near
+        }
         (true, true) if to.bytes() == from.bytes() => to != from || !near,
         (true, true) => !near && !whole,
         (false, false) => !near && !whole && !i.has("ftz"),
@@ -218,16 +242,40 @@ mod tests {
 
     #[test]
     fn modifiers_fit_their_opcode_or_not() {
-        for name in ["add.s32", "mul.wide.u16", "ld.global.nc.L1::no_allocate.v4.f32", "bar.sync"] {
+        for name in [
+            "add.s32",
+            "mul.wide.u16",
+            "ld.global.nc.L1::no_allocate.v4.f32",
+            "bar.sync",
+        ] {
             assert!(fits(name), "{name}");
         }
-        for name in ["cvt.rn.f32.s32", "cvt.rzi.s32.f32", "cvt.f64.f32", "cvt.u64.u32", "cvt.rmi.f32.f32"] {
+        for name in [
+            "cvt.rn.f32.s32",
+            "cvt.rzi.s32.f32",
+            "cvt.f64.f32",
+            "cvt.u64.u32",
+            "cvt.rmi.f32.f32",
+        ] {
             assert!(fits(name), "{name}");
         }
-        for name in ["add", "add.wide.s32", "mul.s32", "mul.wide.u64", "ld.global.shared.u32", "div.f32"] {
+        for name in [
+            "add",
+            "add.wide.s32",
+            "mul.s32",
+            "mul.wide.u64",
+            "ld.global.shared.u32",
+            "div.f32",
+        ] {
             assert!(!fits(name), "{name}");
         }
-        for name in ["cvt.f32.s32", "cvt.s32.f32", "cvt.f32.f64", "cvt.rn.f64.f32", "bar.u32"] {
+        for name in [
+            "cvt.f32.s32",
+            "cvt.s32.f32",
+            "cvt.f32.f64",
+            "cvt.rn.f64.f32",
+            "bar.u32",
+        ] {
             assert!(!fits(name), "{name}");
         }
     }

@@ -15,7 +15,9 @@ trait Half {
     const ONE: u16;
 
     fn wide(bits: u16) -> f32 {
-        f32::from_bits(exact::convert(Self::FORMAT, exact::F32, u64::from(bits), Mode::Nearest) as u32)
+        f32::from_bits(
+            exact::convert(Self::FORMAT, exact::F32, u64::from(bits), Mode::Nearest) as u32,
+        )
     }
 
     fn narrow(value: f32) -> u16 {
@@ -87,7 +89,13 @@ fn minimum<H: Half>(a: u16, b: u16, keep_nan: bool) -> u16 {
         (true, false) => b,
         (false, true) => a,
         (false, false) => {
-            let key = |bits: u16| if bits & 0x8000 != 0 { !bits } else { bits | 0x8000 };
+            let key = |bits: u16| {
+                if bits & 0x8000 != 0 {
+                    !bits
+                } else {
+                    bits | 0x8000
+                }
+            };
             if key(a) <= key(b) { a } else { b }
         }
     }
@@ -95,7 +103,11 @@ fn minimum<H: Half>(a: u16, b: u16, keep_nan: bool) -> u16 {
 
 fn maximum<H: Half>(a: u16, b: u16, keep_nan: bool) -> u16 {
     let smaller = minimum::<H>(a ^ 0x8000, b ^ 0x8000, keep_nan);
-    if H::is_nan(smaller) { H::NAN } else { smaller ^ 0x8000 }
+    if H::is_nan(smaller) {
+        H::NAN
+    } else {
+        smaller ^ 0x8000
+    }
 }
 
 fn with_sign(value: u16, a: u16, b: u16) -> u16 {
@@ -112,26 +124,86 @@ fn function<H: Half>(a: u16, f: impl Fn(f64) -> f64) -> u16 {
 macro_rules! all_types {
     ($kind:expr, $finish:expr, |$H:ident, $a:ident| $body:expr) => {
         match $kind {
-            Type::F16 => run!(|a: F16| -> F16 { type $H = Binary16; let $a = before::<$H>(a.0, $finish); F16(after::<$H>($body, $finish)) }),
-            Type::Bf16 => run!(|a: Bf16| -> Bf16 { type $H = Brain16; let $a = before::<$H>(a.0, $finish); Bf16(after::<$H>($body, $finish)) }),
-            Type::F16x2 => run!(|a: F16x2| -> F16x2 { type $H = Binary16; F16x2(halves(a.0, 0, |a, _| { let $a = before::<$H>(a, $finish); after::<$H>($body, $finish) })) }),
-            _ => run!(|a: Bf16x2| -> Bf16x2 { type $H = Brain16; Bf16x2(halves(a.0, 0, |a, _| { let $a = before::<$H>(a, $finish); after::<$H>($body, $finish) })) }),
+            Type::F16 => run!(|a: F16| -> F16 {
+                type $H = Binary16;
+                let $a = before::<$H>(a.0, $finish);
+                F16(after::<$H>($body, $finish))
+            }),
+            Type::Bf16 => run!(|a: Bf16| -> Bf16 {
+                type $H = Brain16;
+                let $a = before::<$H>(a.0, $finish);
+                Bf16(after::<$H>($body, $finish))
+            }),
+            Type::F16x2 => run!(|a: F16x2| -> F16x2 {
+                type $H = Binary16;
+                F16x2(halves(a.0, 0, |a, _| {
+                    let $a = before::<$H>(a, $finish);
+                    after::<$H>($body, $finish)
+                }))
+            }),
+            _ => run!(|a: Bf16x2| -> Bf16x2 {
+                type $H = Brain16;
+                Bf16x2(halves(a.0, 0, |a, _| {
+                    let $a = before::<$H>(a, $finish);
+                    after::<$H>($body, $finish)
+                }))
+            }),
         }
     };
     ($kind:expr, $finish:expr, |$H:ident, $a:ident, $b:ident| $body:expr) => {
         match $kind {
-            Type::F16 => run!(|a: F16, b: F16| -> F16 { type $H = Binary16; let ($a, $b) = (before::<$H>(a.0, $finish), before::<$H>(b.0, $finish)); F16(after::<$H>($body, $finish)) }),
-            Type::Bf16 => run!(|a: Bf16, b: Bf16| -> Bf16 { type $H = Brain16; let ($a, $b) = (before::<$H>(a.0, $finish), before::<$H>(b.0, $finish)); Bf16(after::<$H>($body, $finish)) }),
-            Type::F16x2 => run!(|a: F16x2, b: F16x2| -> F16x2 { type $H = Binary16; F16x2(halves(a.0, b.0, |a, b| { let ($a, $b) = (before::<$H>(a, $finish), before::<$H>(b, $finish)); after::<$H>($body, $finish) })) }),
-            _ => run!(|a: Bf16x2, b: Bf16x2| -> Bf16x2 { type $H = Brain16; Bf16x2(halves(a.0, b.0, |a, b| { let ($a, $b) = (before::<$H>(a, $finish), before::<$H>(b, $finish)); after::<$H>($body, $finish) })) }),
+            Type::F16 => run!(|a: F16, b: F16| -> F16 {
+                type $H = Binary16;
+                let ($a, $b) = (before::<$H>(a.0, $finish), before::<$H>(b.0, $finish));
+                F16(after::<$H>($body, $finish))
+            }),
+            Type::Bf16 => run!(|a: Bf16, b: Bf16| -> Bf16 {
+                type $H = Brain16;
+                let ($a, $b) = (before::<$H>(a.0, $finish), before::<$H>(b.0, $finish));
+                Bf16(after::<$H>($body, $finish))
+            }),
+            Type::F16x2 => run!(|a: F16x2, b: F16x2| -> F16x2 {
+                type $H = Binary16;
+                F16x2(halves(a.0, b.0, |a, b| {
+                    let ($a, $b) = (before::<$H>(a, $finish), before::<$H>(b, $finish));
+                    after::<$H>($body, $finish)
+                }))
+            }),
+            _ => run!(|a: Bf16x2, b: Bf16x2| -> Bf16x2 {
+                type $H = Brain16;
+                Bf16x2(halves(a.0, b.0, |a, b| {
+                    let ($a, $b) = (before::<$H>(a, $finish), before::<$H>(b, $finish));
+                    after::<$H>($body, $finish)
+                }))
+            }),
         }
     };
     ($kind:expr, $finish:expr, |$H:ident, $a:ident, $b:ident, $c:ident| $body:expr) => {
         match $kind {
-            Type::F16 => run!(|a: F16, b: F16, c: F16| -> F16 { type $H = Binary16; let ($a, $b, $c) = (before::<$H>(a.0, $finish), before::<$H>(b.0, $finish), before::<$H>(c.0, $finish)); F16(after::<$H>($body, $finish)) }),
-            Type::Bf16 => run!(|a: Bf16, b: Bf16, c: Bf16| -> Bf16 { type $H = Brain16; let ($a, $b, $c) = (before::<$H>(a.0, $finish), before::<$H>(b.0, $finish), before::<$H>(c.0, $finish)); Bf16(after::<$H>($body, $finish)) }),
-            Type::F16x2 => run!(|a: F16x2, b: F16x2, c: F16x2| -> F16x2 { F16x2(three::<Binary16>(a.0, b.0, c.0, $finish)) }),
-            _ => run!(|a: Bf16x2, b: Bf16x2, c: Bf16x2| -> Bf16x2 { Bf16x2(three::<Brain16>(a.0, b.0, c.0, $finish)) }),
+            Type::F16 => run!(|a: F16, b: F16, c: F16| -> F16 {
+                type $H = Binary16;
+                let ($a, $b, $c) = (
+                    before::<$H>(a.0, $finish),
+                    before::<$H>(b.0, $finish),
+                    before::<$H>(c.0, $finish),
+                );
+                F16(after::<$H>($body, $finish))
+            }),
+            Type::Bf16 => run!(|a: Bf16, b: Bf16, c: Bf16| -> Bf16 {
+                type $H = Brain16;
+                let ($a, $b, $c) = (
+                    before::<$H>(a.0, $finish),
+                    before::<$H>(b.0, $finish),
+                    before::<$H>(c.0, $finish),
+                );
+                Bf16(after::<$H>($body, $finish))
+            }),
+            Type::F16x2 => run!(|a: F16x2, b: F16x2, c: F16x2| -> F16x2 {
+                F16x2(three::<Binary16>(a.0, b.0, c.0, $finish))
+            }),
+            _ => run!(|a: Bf16x2, b: Bf16x2, c: Bf16x2| -> Bf16x2 {
+                Bf16x2(three::<Brain16>(a.0, b.0, c.0, $finish))
+            }),
         }
     };
 }
@@ -168,8 +240,14 @@ pub(super) fn find(i: &Instruction) -> Option<Plain> {
         "sub" => finished!(i, kind, |H, a, b| through_single::<H>(a, b, |a, b| a - b)),
         "mul" => finished!(i, kind, |H, a, b| through_single::<H>(a, b, |a, b| a * b)),
         "fma" => finished!(i, kind, |H, a, b, c| fma::<H>(a, b, c)),
-        "neg" => all_types!(kind, Finish::Plain, |H, a| { let _: Option<H>; a ^ 0x8000 }),
-        "abs" => all_types!(kind, Finish::Plain, |H, a| { let _: Option<H>; a & 0x7FFF }),
+        "neg" => all_types!(kind, Finish::Plain, |H, a| {
+            let _: Option<H>;
+            a ^ 0x8000
+        }),
+        "abs" => all_types!(kind, Finish::Plain, |H, a| {
+            let _: Option<H>;
+            a & 0x7FFF
+        }),
         "min" | "max" => return extreme(i, kind),
         "ex2" => finished!(i, kind, |H, a| function::<H>(a, f64::exp2)),
         "tanh" => finished!(i, kind, |H, a| function::<H>(a, f64::tanh)),

@@ -141,10 +141,10 @@ fn products(i: &Instruction, kind: Type) -> Option<Plain> {
         }
         ("mul24", "lo", S32) => run!(|a: i32, b: i32| -> i32 { low24(a).wrapping_mul(low24(b)) }),
         ("mul24", "hi", U32) => run!(|a: u32, b: u32| -> u32 {
-            (u64::from(a & 0xFF_FFFF) * u64::from(b & 0xFF_FFFF) >> 16) as u32
+            ((u64::from(a & 0xFF_FFFF) * u64::from(b & 0xFF_FFFF)) >> 16) as u32
         }),
         ("mul24", "hi", S32) => run!(|a: i32, b: i32| -> i32 {
-            (i64::from(low24(a)) * i64::from(low24(b)) >> 16) as i32
+            ((i64::from(low24(a)) * i64::from(low24(b))) >> 16) as i32
         }),
         ("mad24", "lo", U32) => run!(|a: u32, b: u32, c: u32| -> u32 {
             (a & 0xFF_FFFF).wrapping_mul(b & 0xFF_FFFF).wrapping_add(c)
@@ -162,27 +162,27 @@ fn low24(a: i32) -> i32 {
 }
 
 fn hi_u16(a: u16, b: u16) -> u16 {
-    (u32::from(a) * u32::from(b) >> 16) as u16
+    ((u32::from(a) * u32::from(b)) >> 16) as u16
 }
 
 fn hi_s16(a: i16, b: i16) -> i16 {
-    (i32::from(a) * i32::from(b) >> 16) as i16
+    ((i32::from(a) * i32::from(b)) >> 16) as i16
 }
 
 fn hi_u32(a: u32, b: u32) -> u32 {
-    (u64::from(a) * u64::from(b) >> 32) as u32
+    ((u64::from(a) * u64::from(b)) >> 32) as u32
 }
 
 fn hi_s32(a: i32, b: i32) -> i32 {
-    (i64::from(a) * i64::from(b) >> 32) as i32
+    ((i64::from(a) * i64::from(b)) >> 32) as i32
 }
 
 pub(super) fn hi_u64(a: u64, b: u64) -> u64 {
-    (u128::from(a) * u128::from(b) >> 64) as u64
+    ((u128::from(a) * u128::from(b)) >> 64) as u64
 }
 
 pub(super) fn hi_s64(a: i64, b: i64) -> i64 {
-    (i128::from(a) * i128::from(b) >> 64) as i64
+    ((i128::from(a) * i128::from(b)) >> 64) as i64
 }
 
 fn others(i: &Instruction, kind: Type) -> Option<Plain> {
@@ -297,9 +297,13 @@ fn half_s(word: u32, n: u32) -> i32 {
 }
 
 fn dp4a(a: u32, b: u32, c: u32, of_a: Part, of_b: Part) -> u32 {
-    (0..4).fold(c, |sum, n| sum.wrapping_add((of_a(a, n) * of_b(b, n)) as u32))
+    (0..4).fold(c, |sum, n| {
+        sum.wrapping_add((of_a(a, n) * of_b(b, n)) as u32)
+    })
 }
 
 fn dp2a(a: u32, b: u32, c: u32, of_a: Part, of_b: Part) -> u32 {
-    (0..2).fold(c, |sum, n| sum.wrapping_add((of_a(a, n) * of_b(b, n)) as u32))
+    (0..2).fold(c, |sum, n| {
+        sum.wrapping_add((of_a(a, n) * of_b(b, n)) as u32)
+    })
 }

@@ -17,17 +17,16 @@ pub(super) fn size(variable: &Variable) -> Option<(u32, u32)> {
     let element = variable.kind.bytes().checked_mul(variable.vector.into())?;
     let mut bytes = u64::from(element);
     for extent in &variable.extents {
-        bytes = bytes.checked_mul(*extent).filter(|bytes| *bytes <= VARIABLE_BYTES_MAX)?;
+        bytes = bytes
+            .checked_mul(*extent)
+            .filter(|bytes| *bytes <= VARIABLE_BYTES_MAX)?;
     }
     let align = variable.align.unwrap_or(element).max(1);
     Some((u32::try_from(bytes).ok()?, align.next_power_of_two()))
 }
 
 /// Writes the first bytes of a variable.
-pub(super) fn initialise(
-    variable: &Variable,
-    to: &mut ModuleVariable,
-) -> Result<(), ParseError> {
+pub(super) fn initialise(variable: &Variable, to: &mut ModuleVariable) -> Result<(), ParseError> {
     let Some(initial) = &variable.initial else {
         return Ok(());
     };
@@ -99,7 +98,7 @@ fn scalar(
             return wrong("a float is expected, not an integer");
         }
         Initial::Integer(value) => *value,
-        Initial::Float(bits, _) => match variable.kind {
+        Initial::Float(bits) => match variable.kind {
             Type::F32 | Type::B32 => u64::from(crate::text::expression_single(*bits)),
             Type::F64 | Type::B64 => *bits,
             _ => return wrong("an integer is expected, not a float"),
@@ -126,7 +125,9 @@ fn scalar(
         Initial::List(_) => return Ok(()),
     };
     let start = start as usize;
-    let place = start.checked_add(bytes).and_then(|end| to.initial.get_mut(start..end));
+    let place = start
+        .checked_add(bytes)
+        .and_then(|end| to.initial.get_mut(start..end));
     match place {
         Some(place) => {
             for (to, from) in place.iter_mut().zip(bits.to_le_bytes()) {

@@ -95,11 +95,12 @@ impl<'a> Lower<'a> {
                 Statement::Open => self.names.open(),
                 Statement::Close => self.names.close(),
                 Statement::Label(name, _) => {
-                    self.labels.insert((self.names.scope(), name.clone()), self.steps.len());
+                    self.labels
+                        .insert((self.names.scope(), name.clone()), self.steps.len());
                 }
                 Statement::Declare(variable) => self.declare(variable)?,
                 Statement::Source { file, line } => self.source = (*file, *line),
-                Statement::Prototype { name, .. } => {
+                Statement::Prototype(name) => {
                     self.names.declare(name, Name::Prototype);
                 }
                 Statement::Targets { name, labels } => {
@@ -151,7 +152,11 @@ impl<'a> Lower<'a> {
                 place = self.names.parent(scope);
             };
             match target {
-                Some(target) => self.jumps.push(Jump { step, entry, target }),
+                Some(target) => self.jumps.push(Jump {
+                    step,
+                    entry,
+                    target,
+                }),
                 None => return Err(ParseError::new(at, format!("there is no label `{label}`"))),
             }
         }
@@ -160,7 +165,13 @@ impl<'a> Lower<'a> {
 
     /// Notes that the next step jumps to a label.
     pub(super) fn jump(&mut self, entry: usize, label: &str, at: Position) {
-        let place = (self.steps.len(), entry, self.names.scope(), label.to_owned(), at);
+        let place = (
+            self.steps.len(),
+            entry,
+            self.names.scope(),
+            label.to_owned(),
+            at,
+        );
         self.pending.push(place);
     }
 
@@ -171,13 +182,6 @@ impl<'a> Lower<'a> {
             line: self.line,
             source: self.source,
         });
-    }
-
-    /// Emits a step that all lanes take, whatever the guard says.
-    pub(super) fn emit_always(&mut self, op: Op) {
-        let guard = std::mem::replace(&mut self.guard, Guard::Always);
-        self.emit(op);
-        self.guard = guard;
     }
 
     fn instruction(&mut self, i: &Instruction) -> Lowered<()> {
@@ -198,6 +202,12 @@ impl<'a> Lower<'a> {
 
     pub(super) fn declare(&mut self, variable: &Variable) -> Result<(), ParseError> {
         let wrong = |message: &str| Err(ParseError::new(variable.at, message));
+        if self
+            .names
+            .is_taken(&variable.name, variable.count.is_some())
+        {
+            return wrong(&format!("`{}` is declared already", variable.name));
+        }
         let name = match variable.space {
             Space::Reg if variable.vector > 1 => {
                 for component in ["x", "y", "z", "w"].iter().take(variable.vector.into()) {
@@ -208,7 +218,8 @@ impl<'a> Lower<'a> {
             }
             Space::Reg => match variable.count {
                 Some(count) => {
-                    self.names.declare_many(&variable.name, variable.kind, count);
+                    self.names
+                        .declare_many(&variable.name, variable.kind, count);
                     return Ok(());
                 }
                 None => Name::Register(variable.kind),
@@ -314,17 +325,25 @@ impl<'a> Lower<'a> {
                         false => self.wrong(i, mismatch(name, found, kind)),
                     };
                 }
-                self.named(i, name, 0)?
+                match self.named(i, name, 0)? {
+                    Value::Special(_) if matches!(kind, Type::F32 | Type::F64 | Type::Pred) => {
+                        return self.wrong(i, format!("`{name}` is an integer"));
+                    }
+                    value => value,
+                }
             }
-            Operand::Address { base: Some(name), offset, more } if more.is_empty() => {
-                self.named(i, name, *offset)?
+            Operand::Sum(name, offset) => match self.named(i, name, *offset)? {
+                Value::Special(_) => return self.wrong(i, format!("`{name}` has no address")),
+                value => value,
+            },
+            Operand::Integer(value) if bank == Bank::Predicate => {
+                Value::Bits(u64::from(*value != 0))
             }
-            Operand::Integer(value) if bank == Bank::Predicate => Value::Bits(u64::from(*value != 0)),
             Operand::Integer(_) if matches!(kind, Type::F32 | Type::F64) => {
                 return self.wrong(i, "a float is expected, not an integer");
             }
             Operand::Integer(value) => Value::Bits(value & mask),
-            Operand::Float(bits, _) => match kind {
+            Operand::Float(bits) => match kind {
                 Type::F32 | Type::B32 => {
                     Value::Bits(u64::from(crate::text::expression_single(*bits)))
                 }
@@ -334,8 +353,21 @@ impl<'a> Lower<'a> {
             Operand::Minus(name) => {
                 return self.wrong(i, format!("`-{name}` is not an operand"));
             }
-            _ => return self.wrong(i, format!("an operand of `{}` is of a wrong form", i.name())),
+            _ => {
+                return self.wrong(
+                    i,
+                    format!("an operand of `{}` is of a wrong form", i.name()),
+                );
+            }
         };
+        let is_address = !matches!(value, Value::Bits(_) | Value::Special(_));
+        let takes_address = matches!(i.opcode.as_str(), "mov" | "cvta") && bank != Bank::Predicate;
+        if is_address && !takes_address {
+            return self.wrong(
+                i,
+                format!("an operand of `{}` must be a register", i.name()),
+            );
+        }
         Ok(Place {
             bank,
             slot: self.constant(bank, value),
@@ -404,12 +436,17 @@ impl<'a> Lower<'a> {
                 None if self.is_wide(name) => Err(Trouble::NotSimulated),
                 None => self.wrong(i, format!("`{name}` is not a register")),
             },
-            _ => self.wrong(i, format!("the destination of `{}` is not a register", i.name())),
+            _ => self.wrong(
+                i,
+                format!("the destination of `{}` is not a register", i.name()),
+            ),
         }
     }
 
     fn is_wide(&self, name: &str) -> bool {
-        self.names.register(name).is_some_and(|(kind, _)| Bank::of(kind).is_none())
+        self.names
+            .register(name)
+            .is_some_and(|(kind, _)| Bank::of(kind).is_none())
     }
 
     /// A register of any width that is at least as wide as a type, for loads, stores, conversions.
@@ -444,7 +481,10 @@ impl<'a> Lower<'a> {
                 let slot = self.fresh(bank);
                 Ok(Place { bank, slot })
             }
-            _ => self.wrong(i, format!("the destination of `{}` is not a register", i.name())),
+            _ => self.wrong(
+                i,
+                format!("the destination of `{}` is not a register", i.name()),
+            ),
         }
     }
 
@@ -457,7 +497,14 @@ impl<'a> Lower<'a> {
     pub(super) fn widened(&mut self, a: Slot) -> Slot {
         let d = self.fresh(Bank::Long);
         let widen = crate::exec::lanes::run!(|a: u32| -> u64 { u64::from(a) });
-        self.emit(Op::Plain(widen.run, Args { d, a, ..Args::default() }));
+        self.emit(Op::Plain(
+            widen.run,
+            Args {
+                d,
+                a,
+                ..Args::default()
+            },
+        ));
         d
     }
 
@@ -466,10 +513,19 @@ impl<'a> Lower<'a> {
         let Operand::Not(name) = from else {
             return Ok(self.value(i, from, Type::Pred)?.slot);
         };
-        let a = self.value(i, &Operand::Name(name.clone()), Type::Pred)?.slot;
+        let a = self
+            .value(i, &Operand::Name(name.clone()), Type::Pred)?
+            .slot;
         let d = self.fresh(Bank::Predicate);
         let not = crate::exec::lanes::run!(|a: bool| -> bool { !a });
-        self.emit(Op::Plain(not.run, Args { d, a, ..Args::default() }));
+        self.emit(Op::Plain(
+            not.run,
+            Args {
+                d,
+                a,
+                ..Args::default()
+            },
+        ));
         Ok(d)
     }
 
@@ -491,7 +547,17 @@ impl<'a> Lower<'a> {
             };
         }
         let [d, a, b, c, e, _] = slots;
-        self.emit(Op::Plain(plain.run, Args { d, q: 0, a, b, c, e }));
+        self.emit(Op::Plain(
+            plain.run,
+            Args {
+                d,
+                q: 0,
+                a,
+                b,
+                c,
+                e,
+            },
+        ));
         Ok(())
     }
 
@@ -503,15 +569,18 @@ impl<'a> Lower<'a> {
         };
         let Some(name) = base else {
             return match space {
-                Space::Local | Space::Shared => Ok(Address { base: None, offset }),
+                Space::Local => Ok(Address { base: None, offset }),
                 _ => self.wrong(i, "the address names no register and no variable"),
             };
         };
         if let Some((place, kind)) = self.register(name) {
-            let is_short = matches!(space, Space::Shared | Space::Local | Space::Const);
+            let is_short = !matches!(space, Space::Global | Space::Generic);
             let is_wide = kind.bytes() == 8 || is_short && kind.bytes() == 4;
             return match is_wide && place.bank != Bank::Predicate && are_alike(kind, Type::U64) {
-                true => Ok(Address { base: Some(place), offset }),
+                true => Ok(Address {
+                    base: Some(place),
+                    offset,
+                }),
                 false => self.wrong(i, format!("`{name}` is too narrow for an address")),
             };
         }
@@ -527,14 +596,21 @@ impl<'a> Lower<'a> {
             return self.wrong(i, format!("`{name}` is in another state space"));
         }
         let slot = self.constant(Bank::Long, value);
-        let base = Some(Place { bank: Bank::Long, slot });
+        let base = Some(Place {
+            bank: Bank::Long,
+            slot,
+        });
         Ok(Address { base, offset: 0 })
     }
 
     /// Emits a load or a store of a function's parameters.
     pub(super) fn emit_access(&mut self, access: Access, is_load: bool) {
         let access = Box::new(access);
-        self.emit(if is_load { Op::Load(access) } else { Op::Store(access) });
+        self.emit(if is_load {
+            Op::Load(access)
+        } else {
+            Op::Store(access)
+        });
     }
 }
 
@@ -548,7 +624,10 @@ fn fits(i: &Instruction, found: Type, asked: Type) -> bool {
 }
 
 fn is_bits(kind: Type) -> bool {
-    matches!(kind, Type::B8 | Type::B16 | Type::B32 | Type::B64 | Type::B128)
+    matches!(
+        kind,
+        Type::B8 | Type::B16 | Type::B32 | Type::B64 | Type::B128
+    )
 }
 
 /// Whether both are integers or both floats, or one is only bits.

@@ -82,7 +82,9 @@ fn access(l: &mut Lower<'_>, i: &Instruction, is_load: bool) -> Lowered<()> {
         return load_parameter(l, i, kind, &places, start);
     }
     let address = l.address(i, place, space)?;
-    let is_strong = ["volatile", "relaxed", "acquire", "release"].iter().any(|word| i.has(word));
+    let is_strong = ["volatile", "relaxed", "acquire", "release"]
+        .iter()
+        .any(|word| i.has(word));
     let access = Access {
         space,
         address,
@@ -90,7 +92,6 @@ fn access(l: &mut Lower<'_>, i: &Instruction, is_load: bool) -> Lowered<()> {
         signed: kind.is_signed(),
         places,
         is_strong,
-        acquires: i.has("acquire"),
         releases: i.has("release"),
     };
     l.emit_access(access, is_load);
@@ -99,14 +100,21 @@ fn access(l: &mut Lower<'_>, i: &Instruction, is_load: bool) -> Lowered<()> {
 
 /// The place in the kernel's parameters that the second operand names, if it does.
 fn parameter(l: &Lower<'_>, i: &Instruction) -> Option<u32> {
-    let Some(Operand::Address { base: Some(name), offset, .. }) = i.operands.get(1) else {
+    let Some(Operand::Address {
+        base: Some(name),
+        offset,
+        ..
+    }) = i.operands.get(1)
+    else {
         return None;
     };
     let Some(super::names::Name::Param(start, _)) = l.names.find(name) else {
         return None;
     };
     let place = i64::from(start).checked_add(*offset)?;
-    u32::try_from(place).ok().filter(|_| l.is_entry && start < l.formal_bytes)
+    u32::try_from(place)
+        .ok()
+        .filter(|_| l.is_entry && start < l.formal_bytes)
 }
 
 /// A kernel's parameters are the same for all threads: they stand in registers from the start.
@@ -130,7 +138,14 @@ fn load_parameter(
             Bank::Long => run!(|a: u64| -> u64 { a }),
             _ => run!(|a: u32| -> u32 { a }),
         };
-        l.emit(Op::Plain(copy.run, Args { d: place.slot, a, ..Args::default() }));
+        l.emit(Op::Plain(
+            copy.run,
+            Args {
+                d: place.slot,
+                a,
+                ..Args::default()
+            },
+        ));
     }
     Ok(())
 }
@@ -165,12 +180,21 @@ fn atomic(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
     let first = usize::from(i.opcode == "atom");
     let old = match (first, i.operands.first()) {
         (1, Some(Operand::Sink)) | (0, _) => None,
-        _ => Some(Place { bank, slot: l.target(i, 0, kind)? }),
+        _ => Some(Place {
+            bank,
+            slot: l.target(i, 0, kind)?,
+        }),
     };
     let address = l.address(i, first, space(i))?;
-    let value = Place { bank, slot: l.source(i, first + 1, kind)? };
+    let value = Place {
+        bank,
+        slot: l.source(i, first + 1, kind)?,
+    };
     let second = match change {
-        Change::Compare => Some(Place { bank, slot: l.source(i, first + 2, kind)? }),
+        Change::Compare => Some(Place {
+            bank,
+            slot: l.source(i, first + 2, kind)?,
+        }),
         _ => None,
     };
     let has = |word: &str| i.has(word);
@@ -184,7 +208,6 @@ fn atomic(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
         second,
         // A sum of singles in global memory flushes subnormals; one in shared memory does not.
         flushes: kind == Type::F32 && change == Change::Add,
-        acquires: has("acquire") || has("acq_rel"),
         releases: has("release") || has("acq_rel"),
     })));
     Ok(())
@@ -196,7 +219,7 @@ fn generic(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
         return l.wrong(i, "`cvta` needs a type");
     };
     if kind.bytes() != 8 {
-        return Err(Trouble::NotSimulated);
+        return l.wrong(i, "addresses have 64 bits");
     }
     let d = l.target(i, 0, kind)?;
     let a = l.source(i, 1, kind)?;
@@ -204,7 +227,15 @@ fn generic(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
     let by = if i.has("to") { by.wrapping_neg() } else { by };
     let b = l.constant(Bank::Long, Value::Bits(by));
     let shift = run!(|a: u64, b: u64| -> u64 { a.wrapping_add(b) });
-    l.emit(Op::Plain(shift.run, Args { d, a, b, ..Args::default() }));
+    l.emit(Op::Plain(
+        shift.run,
+        Args {
+            d,
+            a,
+            b,
+            ..Args::default()
+        },
+    ));
     Ok(())
 }
 
@@ -222,7 +253,14 @@ fn is_space(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
         (Space::Global, _) => run!(|a: u64| -> bool { a < SHARED_WINDOW }),
         _ => return Err(Trouble::NotSimulated),
     };
-    l.emit(Op::Plain(test.run, Args { d, a, ..Args::default() }));
+    l.emit(Op::Plain(
+        test.run,
+        Args {
+            d,
+            a,
+            ..Args::default()
+        },
+    ));
     Ok(())
 }
 
@@ -253,24 +291,34 @@ fn copy(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
         },
         Some(Operand::Integer(bytes)) => {
             let slot = l.constant(Bank::Word, Value::Bits(bytes));
-            given = Some(Place { bank: Bank::Word, slot });
+            given = Some(Place {
+                bank: Bank::Word,
+                slot,
+            });
         }
         Some(_) => return Err(Trouble::NotSimulated),
         None => {}
     }
-    l.emit(Op::Copy(Box::new(Copy { to, from, bytes, given, ignored })));
+    l.emit(Op::Copy(Box::new(Copy {
+        to,
+        from,
+        bytes,
+        given,
+        ignored,
+    })));
     Ok(())
 }
 
 fn arrive_of_copies(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
     let address = l.address(i, 0, Space::Shared)?;
     l.emit(Op::Mbarrier(Box::new(Mbarrier {
-        phase: Phase::CopyArrive { increments: !i.has("noinc") },
+        phase: Phase::CopyArrive {
+            increments: !i.has("noinc"),
+        },
         to: None,
         space: Space::Shared,
         address,
         value: None,
-        completes: true,
     })));
     Ok(())
 }
@@ -280,7 +328,11 @@ fn map(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
     let Some(kind) = i.types().last() else {
         return l.wrong(i, "`mapa` needs a type");
     };
-    let (d, a, b) = (l.target(i, 0, kind)?, l.source(i, 1, kind)?, l.source(i, 2, Type::U32)?);
+    let (d, a, b) = (
+        l.target(i, 0, kind)?,
+        l.source(i, 1, kind)?,
+        l.source(i, 2, Type::U32)?,
+    );
     let mapped = match (kind.bytes(), space(i)) {
         (4, Space::Shared) => {
             run!(|a: u32, b: u32| -> u32 { a & 0xFF_FFFF | b.wrapping_add(1) << 24 })
@@ -293,7 +345,15 @@ fn map(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
         }),
         _ => return Err(Trouble::NotSimulated),
     };
-    l.emit(Op::Plain(mapped.run, Args { d, a, b, ..Args::default() }));
+    l.emit(Op::Plain(
+        mapped.run,
+        Args {
+            d,
+            a,
+            b,
+            ..Args::default()
+        },
+    ));
     Ok(())
 }
 
@@ -301,9 +361,19 @@ fn rank(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
     let Some(kind) = i.types().last() else {
         return l.wrong(i, "`getctarank` needs a type");
     };
-    let bank = if kind.bytes() == 8 { Bank::Long } else { Bank::Word };
-    let to = Place { bank: Bank::Word, slot: l.target(i, 0, Type::U32)? };
-    let from = Place { bank, slot: l.source(i, 1, kind)? };
+    let bank = if kind.bytes() == 8 {
+        Bank::Long
+    } else {
+        Bank::Word
+    };
+    let to = Place {
+        bank: Bank::Word,
+        slot: l.target(i, 0, Type::U32)?,
+    };
+    let from = Place {
+        bank,
+        slot: l.source(i, 1, kind)?,
+    };
     l.emit(Op::Rank(to, from));
     Ok(())
 }
@@ -325,10 +395,19 @@ fn mbarrier(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
     if has("expect_tx") {
         return Err(Trouble::NotSimulated);
     }
-    let long = |slot| Place { bank: Bank::Long, slot };
-    let word = |slot| Place { bank: Bank::Word, slot };
+    let long = |slot| Place {
+        bank: Bank::Long,
+        slot,
+    };
+    let word = |slot| Place {
+        bank: Bank::Word,
+        slot,
+    };
     let (mut to, mut value) = (None, None);
-    let none = Address { base: None, offset: 0 };
+    let none = Address {
+        base: None,
+        offset: 0,
+    };
     let mut address = none;
     match phase {
         Phase::Init => {
@@ -342,7 +421,10 @@ fn mbarrier(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
         }
         Phase::TestState | Phase::TestParity => {
             let slot = l.target(i, 0, Type::Pred)?;
-            to = Some(Place { bank: Bank::Predicate, slot });
+            to = Some(Place {
+                bank: Bank::Predicate,
+                slot,
+            });
             address = l.address(i, 1, space(i))?;
             value = Some(match phase {
                 Phase::TestState => long(l.source(i, 2, Type::B64)?),
@@ -365,7 +447,6 @@ fn mbarrier(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
         space: space(i),
         address,
         value,
-        completes: !has("noComplete"),
     })));
     Ok(())
 }

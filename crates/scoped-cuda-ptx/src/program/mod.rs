@@ -22,10 +22,10 @@ mod warp;
 
 use crate::exec::exact::Mode;
 use crate::exec::lanes::Slot;
+pub use crate::text::ast::Pointer;
 use crate::text::ast::{self, Instruction, Linkage, Source, Statement};
 use crate::text::position::{ParseError, Position};
 use crate::text::types::Space;
-pub use crate::text::ast::Pointer;
 use lower::Lower;
 use names::Name;
 use op::{Bank, Step};
@@ -140,7 +140,6 @@ pub struct Relocation {
 /// A variable in shared memory.
 #[derive(Clone, Debug)]
 pub(crate) struct SharedVariable {
-    pub(crate) name: String,
     pub(crate) bytes: u32,
     pub(crate) align: u32,
     /// It begins where the static variables end, and is as large as the launch says.
@@ -203,7 +202,11 @@ pub struct NotSimulated {
 
 impl fmt::Display for NotSimulated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` in line {} is not simulated", self.instruction, self.line)
+        write!(
+            f,
+            "`{}` in line {} is not simulated",
+            self.instruction, self.line
+        )
     }
 }
 
@@ -267,8 +270,15 @@ impl Module {
 
     /// The kernels, in the order of the text.
     pub fn kernels(&self) -> impl Iterator<Item = Kernel<'_>> {
-        let entries = self.functions.iter().enumerate().filter(|(_, function)| function.is_entry);
-        entries.map(|(index, _)| Kernel { module: self, index })
+        let entries = self
+            .functions
+            .iter()
+            .enumerate()
+            .filter(|(_, function)| function.is_entry);
+        entries.map(|(index, _)| Kernel {
+            module: self,
+            index,
+        })
     }
 
     /// The kernel of a name.
@@ -376,6 +386,10 @@ impl Module {
         let Some((bytes, align)) = layout::size(variable) else {
             return Err(ParseError::new(at, "the variable is too large"));
         };
+        let is_open = variable.extents.contains(&0) && variable.initial.is_none();
+        if is_open && variable.linkage != Linkage::Extern {
+            return Err(ParseError::new(at, "the size of the variable is missing"));
+        }
         let name = match variable.space {
             Space::Global | Space::Const => {
                 let mut new = ModuleVariable {
@@ -391,9 +405,11 @@ impl Module {
                 layout::initialise(variable, &mut new)?;
                 self.add_variable(new, is_inner)
             }
+            Space::Shared if variable.initial.is_some() => {
+                return Err(ParseError::new(at, "shared memory has no first value"));
+            }
             Space::Shared => {
                 self.shared.push(SharedVariable {
-                    name: variable.name.clone(),
                     bytes,
                     align,
                     is_dynamic: bytes == 0,
@@ -417,7 +433,11 @@ impl Module {
 
     /// Adds a variable. A definition takes the place of a declaration.
     fn add_variable(&mut self, new: ModuleVariable, is_inner: bool) -> Name {
-        let known = self.variable_names.get(&new.name).copied().filter(|_| !is_inner);
+        let known = self
+            .variable_names
+            .get(&new.name)
+            .copied()
+            .filter(|_| !is_inner);
         if let Some(index) = known {
             if let Some(old) = self.variables.get_mut(index).filter(|old| old.is_extern) {
                 *old = new;
@@ -456,6 +476,12 @@ impl Module {
         let mut lower = Lower::new(self, function.is_entry);
         let (mut formals, mut returns, mut parameters) = (Vec::new(), Vec::new(), Vec::new());
         for parameter in &function.parameters {
+            if function.is_entry && parameter.extents.contains(&0) {
+                return Err(ParseError::new(
+                    parameter.at,
+                    "the size of the parameter is missing",
+                ));
+            }
             let formal = formal(&mut lower, parameter)?;
             if let op::Argument::Param(offset, bytes) = formal {
                 parameters.push(Parameter {
@@ -508,7 +534,11 @@ impl Module {
         let mut places: Vec<Option<Function>> = Vec::new();
         places.resize_with(functions.len(), || None);
         for function in functions {
-            let index = self.function_names.get(&function.name).copied().unwrap_or(0);
+            let index = self
+                .function_names
+                .get(&function.name)
+                .copied()
+                .unwrap_or(0);
             if let Some(place) = places.get_mut(index) {
                 if place.as_ref().is_none_or(|known| !known.has_body) {
                     *place = Some(function);
@@ -520,7 +550,10 @@ impl Module {
 }
 
 fn is_of_module(space: Space) -> bool {
-    matches!(space, Space::Global | Space::Const | Space::Shared | Space::Tex)
+    matches!(
+        space,
+        Space::Global | Space::Const | Space::Shared | Space::Tex
+    )
 }
 
 /// Declares a parameter and says where it is.
@@ -562,7 +595,9 @@ impl<'m> Kernel<'m> {
 
     /// The numbers of a directive such as `maxntid`, if the kernel has it.
     pub fn attribute(&self, name: &str) -> Option<&'m [u32]> {
-        let attributes = self.function().map_or(&[][..], |function| &function.attributes);
+        let attributes = self
+            .function()
+            .map_or(&[][..], |function| &function.attributes);
         let found = attributes.iter().find(|(found, _)| found == name);
         found.map(|(_, numbers)| numbers.as_slice())
     }
@@ -582,7 +617,12 @@ impl<'m> Kernel<'m> {
         let mut places = vec![None; self.module.shared.len()];
         let mut used: Vec<usize> = Vec::new();
         for index in self.module.reachable(self.index) {
-            used.extend(self.module.functions.get(index).map_or(&[][..], |function| &function.shared));
+            used.extend(
+                self.module
+                    .functions
+                    .get(index)
+                    .map_or(&[][..], |function| &function.shared),
+            );
         }
         used.sort_unstable();
         used.dedup();
@@ -609,7 +649,11 @@ impl<'m> Kernel<'m> {
         }
         let dynamic = end.next_multiple_of(align_dynamic);
         for index in used {
-            let is_dynamic = self.module.shared.get(index).is_some_and(|variable| variable.is_dynamic);
+            let is_dynamic = self
+                .module
+                .shared
+                .get(index)
+                .is_some_and(|variable| variable.is_dynamic);
             if let Some(place) = places.get_mut(index).filter(|_| is_dynamic) {
                 *place = Some(dynamic);
             }

@@ -68,6 +68,20 @@ impl Names {
         self.scopes.get(scope)?.parent
     }
 
+    /// Whether the innermost scope has the name already: as one, or as one of many.
+    pub(crate) fn is_taken(&self, name: &str, is_prefix: bool) -> bool {
+        let Some(scope) = self.scopes.get(self.current) else {
+            return false;
+        };
+        if is_prefix {
+            return scope.many.iter().any(|(prefix, ..)| prefix == name);
+        }
+        scope.names.contains_key(name)
+            || self
+                .owner(name)
+                .is_some_and(|(owner, _)| owner == self.current)
+    }
+
     pub(crate) fn declare(&mut self, name: &str, what: Name) {
         if let Some(scope) = self.scopes.get_mut(self.current) {
             scope.names.insert(name.to_owned(), what);
@@ -86,7 +100,8 @@ impl Names {
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<Name> {
-        self.outwards().find_map(|scope| self.scopes.get(scope)?.names.get(name).copied())
+        self.outwards()
+            .find_map(|scope| self.scopes.get(scope)?.names.get(name).copied())
     }
 
     /// The scope and the type of a register.
@@ -102,10 +117,14 @@ impl Names {
             let is_one = |(prefix, _, count): &&(String, Type, u32)| {
                 let digits = name.strip_prefix(prefix.as_str());
                 let is_plain = |digits: &&str| *digits == "0" || !digits.starts_with(['0', '+']);
-                let number = digits.filter(is_plain).and_then(|digits| digits.parse().ok());
+                let number = digits
+                    .filter(is_plain)
+                    .and_then(|digits| digits.parse().ok());
                 number.is_some_and(|number: u32| number < *count)
             };
-            many.into_iter().find(is_one).map(|(_, kind, _)| (number, *kind))
+            many.into_iter()
+                .find(is_one)
+                .map(|(_, kind, _)| (number, *kind))
         })
     }
 

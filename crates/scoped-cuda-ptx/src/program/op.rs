@@ -83,7 +83,6 @@ pub(crate) enum Op {
     Rank(Place, Place),
     Cluster(ClusterBarrier),
     Mbarrier(Box<Mbarrier>),
-    Nothing,
 }
 
 /// How far an effect is seen.
@@ -114,7 +113,6 @@ pub(crate) struct Access {
     pub(crate) places: Vec<Option<Place>>,
     /// Volatile, relaxed, acquire or release: it takes part in synchronisation.
     pub(crate) is_strong: bool,
-    pub(crate) acquires: bool,
     pub(crate) releases: bool,
 }
 
@@ -145,7 +143,6 @@ pub(crate) struct Atomic {
     pub(crate) value: Place,
     pub(crate) second: Option<Place>,
     pub(crate) flushes: bool,
-    pub(crate) acquires: bool,
     pub(crate) releases: bool,
 }
 
@@ -253,8 +250,9 @@ pub(crate) enum Phase {
     /// How many arrivals a state left open.
     Pending,
     /// `cp.async.mbarrier.arrive`: the copies are complete already.
-    CopyArrive { increments: bool },
-    ExpectTransfer,
+    CopyArrive {
+        increments: bool,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -264,7 +262,6 @@ pub(crate) struct Mbarrier {
     pub(crate) space: Space,
     pub(crate) address: Address,
     pub(crate) value: Option<Place>,
-    pub(crate) completes: bool,
 }
 
 /// A call.

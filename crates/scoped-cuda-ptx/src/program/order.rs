@@ -44,7 +44,10 @@ fn reachable(blocks: &[Block]) -> Vec<usize> {
 
 /// Whether the steps after this one are another block.
 fn ends_block(op: &Op) -> bool {
-    matches!(op, Op::Branch(_) | Op::Table(..) | Op::Return | Op::Exit | Op::Trap)
+    matches!(
+        op,
+        Op::Branch(_) | Op::Table(..) | Op::Return | Op::Exit | Op::Trap
+    )
 }
 
 fn cut(steps: &[Step], jumps: &[Jump]) -> (Vec<Block>, Vec<usize>) {
@@ -204,7 +207,10 @@ fn lay_out(
     block_of: &[usize],
     order: &[usize],
 ) -> Vec<Step> {
-    let falls: Vec<bool> = blocks.iter().map(|block| falls_through(&steps, block)).collect();
+    let falls: Vec<bool> = blocks
+        .iter()
+        .map(|block| falls_through(&steps, block))
+        .collect();
     let mut steps: Vec<Option<Step>> = steps.into_iter().map(Some).collect();
     let mut laid: Vec<Step> = Vec::with_capacity(steps.len());
     // Where each old step stands now, and jumps that were added: their place and their block.
@@ -218,7 +224,9 @@ fn lay_out(
         }
         let follower = number + 1;
         if falls[*number] && order.get(n + 1) != Some(&follower) {
-            let (line, source) = laid.last().map_or((0, (0, 0)), |step| (step.line, step.source));
+            let (line, source) = laid
+                .last()
+                .map_or((0, (0, 0)), |step| (step.line, step.source));
             let is_last = follower >= blocks.len();
             if !is_last {
                 added.push((laid.len(), follower));
@@ -237,7 +245,10 @@ fn lay_out(
     }
     for jump in jumps {
         let target = new_start(block_of[jump.target]);
-        match laid.get_mut(place_of[jump.step] as usize).map(|step| &mut step.op) {
+        match laid
+            .get_mut(place_of[jump.step] as usize)
+            .map(|step| &mut step.op)
+        {
             Some(Op::Branch(to)) => *to = target,
             Some(Op::Table(_, targets)) => {
                 if let Some(to) = targets.get_mut(jump.entry) {

@@ -83,7 +83,12 @@ impl Special {
             "%cluster_nctarank" => Self::ClusterSize,
             "%is_explicit_cluster" => Self::IsExplicitCluster,
             "%current_graph_exec" => Self::GraphExec,
-            _ => Self::Environment(base.strip_prefix("%envreg")?.parse().ok().filter(|n| *n < 32)?),
+            _ => Self::Environment(
+                base.strip_prefix("%envreg")?
+                    .parse()
+                    .ok()
+                    .filter(|n| *n < 32)?,
+            ),
         })
     }
 }

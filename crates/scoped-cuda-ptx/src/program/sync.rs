@@ -69,7 +69,12 @@ fn barrier(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
             slot: l.source(i, first + 1, Type::U32)?,
         }),
         1 => None,
-        _ => return l.wrong(i, format!("`{}` has too few or too many operands", i.name())),
+        _ => {
+            return l.wrong(
+                i,
+                format!("`{}` has too few or too many operands", i.name()),
+            );
+        }
     };
     let reduction = match result {
         None => None,

@@ -3,32 +3,75 @@
 use super::lower::{Lower, Lowered, Trouble};
 use super::op::{Bank, Op, Place};
 use super::special::CLOCKS;
-use super::{bits, carry, compare, control, convert, float, grammar, half, integer, memory, sync, warp};
+use super::{
+    bits, carry, compare, control, convert, float, grammar, half, integer, memory, sync, warp,
+};
 use crate::exec::lanes::{Args, Plain, run};
 use crate::text::ast::{Instruction, Operand};
 use crate::text::types::Type;
 
 /// Opcodes that are read but not executed.
 const NOT_SIMULATED: [&str; 43] = [
-    "alloca", "applypriority", "clusterlaunchcontrol", "createpolicy", "discard", "fns", "istypep",
-    "ldmatrix", "ldu", "mma", "movmatrix", "multimem", "pmevent", "setmaxnreg", "stackrestore",
-    "stacksave", "stmatrix", "suld", "suq", "sured", "sust", "tcgen05", "tensormap", "tex", "tld4",
-    "txq", "vabsdiff", "vabsdiff2", "vabsdiff4", "vadd", "vadd2", "vadd4", "vavrg2", "vavrg4", "vmad",
-    "vmax", "vmin", "vset", "vshl", "vshr", "vsub", "wgmma", "wmma",
+    "alloca",
+    "applypriority",
+    "clusterlaunchcontrol",
+    "createpolicy",
+    "discard",
+    "fns",
+    "istypep",
+    "ldmatrix",
+    "ldu",
+    "mma",
+    "movmatrix",
+    "multimem",
+    "pmevent",
+    "setmaxnreg",
+    "stackrestore",
+    "stacksave",
+    "stmatrix",
+    "suld",
+    "suq",
+    "sured",
+    "sust",
+    "tcgen05",
+    "tensormap",
+    "tex",
+    "tld4",
+    "txq",
+    "vabsdiff",
+    "vabsdiff2",
+    "vabsdiff4",
+    "vadd",
+    "vadd2",
+    "vadd4",
+    "vavrg2",
+    "vavrg4",
+    "vmad",
+    "vmax",
+    "vmin",
+    "vset",
+    "vshl",
+    "vshr",
+    "vsub",
+    "wgmma",
+    "wmma",
 ];
 
 /// Lowers an instruction to steps.
 pub(super) fn lower(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
     if !grammar::admits(i) {
-        return l.wrong(i, format!("the modifiers of `{}` do not fit together", i.name()));
+        return l.wrong(
+            i,
+            format!("the modifiers of `{}` do not fit together", i.name()),
+        );
     }
     match i.opcode.as_str() {
         "mov" => mov(l, i),
         "cvt" => conversion(l, i),
         "setp" => setp(l, i),
         "set" => set(l, i),
-        "ld" | "ldu" | "st" | "atom" | "red" | "cvta" | "isspacep" | "cp" | "mapa" | "getctarank"
-        | "mbarrier" => memory::lower(l, i),
+        "ld" | "ldu" | "st" | "atom" | "red" | "cvta" | "isspacep" | "cp" | "mapa"
+        | "getctarank" | "mbarrier" => memory::lower(l, i),
         "bra" | "brx" | "call" | "ret" | "exit" | "trap" | "brkpt" => control::lower(l, i),
         "bar" | "barrier" | "fence" | "membar" | "nanosleep" => sync::lower(l, i),
         "shfl" | "vote" | "match" | "redux" | "activemask" | "elect" => warp::lower(l, i),
@@ -45,7 +88,14 @@ fn nothing(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
         let d = l.target(i, 0, Type::B64)?;
         let zero = l.constant(Bank::Long, super::Value::Bits(0));
         let copy = run!(|a: u64| -> u64 { a });
-        l.emit(Op::Plain(copy.run, Args { d, a: zero, ..Args::default() }));
+        l.emit(Op::Plain(
+            copy.run,
+            Args {
+                d,
+                a: zero,
+                ..Args::default()
+            },
+        ));
     }
     Ok(())
 }
@@ -72,11 +122,11 @@ fn find(i: &Instruction) -> Option<Plain> {
 
 fn is_known(opcode: &str) -> bool {
     const PLAIN: [&str; 51] = [
-        "abs", "add", "and", "bfe", "bfi", "bfind", "bmsk", "brev", "clz", "cnot", "copysign", "cos",
-        "div", "dp2a", "dp4a", "ex2", "fma", "lg2", "lop3", "mad", "mad24", "max", "min", "mul",
-        "mul24", "neg", "not", "or", "popc", "prmt", "rcp", "rem", "rsqrt", "sad", "selp", "shf",
-        "shl", "shr", "sin", "slct", "sqrt", "sub", "szext", "tanh", "testp", "xor", "fns", "vote",
-        "redux", "tcgen05", "st",
+        "abs", "add", "and", "bfe", "bfi", "bfind", "bmsk", "brev", "clz", "cnot", "copysign",
+        "cos", "div", "dp2a", "dp4a", "ex2", "fma", "lg2", "lop3", "mad", "mad24", "max", "min",
+        "mul", "mul24", "neg", "not", "or", "popc", "prmt", "rcp", "rem", "rsqrt", "sad", "selp",
+        "shf", "shl", "shr", "sin", "slct", "sqrt", "sub", "szext", "tanh", "testp", "xor", "fns",
+        "vote", "redux", "tcgen05", "st",
     ];
     PLAIN.contains(&opcode) || NOT_SIMULATED.contains(&opcode)
 }
@@ -90,7 +140,11 @@ fn mov(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
         (_, Operand::Vector(parts)) => return pack(l, i, kind, &parts),
         (_, Operand::Name(name)) if CLOCKS.contains(&name.as_str()) => {
             let slot = l.target(i, 0, kind)?;
-            let bank = if kind.bytes() == 8 { Bank::Long } else { Bank::Word };
+            let bank = if kind.bytes() == 8 {
+                Bank::Long
+            } else {
+                Bank::Word
+            };
             l.emit(Op::Clock(Place { bank, slot }));
             return Ok(());
         }
@@ -111,7 +165,14 @@ fn mov(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
         operand @ Operand::Not(_) => l.predicate(i, &operand)?,
         _ => l.source(i, 1, kind)?,
     };
-    l.emit(Op::Plain(copy.run, Args { d, a, ..Args::default() }));
+    l.emit(Op::Plain(
+        copy.run,
+        Args {
+            d,
+            a,
+            ..Args::default()
+        },
+    ));
     Ok(())
 }
 
@@ -153,7 +214,15 @@ fn unpack(
             Type::B16 => run!(|a: u64, b: u32| -> u16 { (a >> b) as u16 }),
             _ => run!(|a: u64, b: u32| -> u32 { (a >> b) as u32 }),
         };
-        l.emit(Op::Plain(cut.run, Args { d: to.slot, a, b, ..Args::default() }));
+        l.emit(Op::Plain(
+            cut.run,
+            Args {
+                d: to.slot,
+                a,
+                b,
+                ..Args::default()
+            },
+        ));
     }
     Ok(())
 }
@@ -171,9 +240,7 @@ fn pack(l: &mut Lower<'_>, i: &Instruction, kind: Type, parts: &[Operand]) -> Lo
     let join = match (kind.bytes(), slots.len()) {
         (2, _) => run!(|a: u8, b: u8| -> u16 { u16::from(a) | u16::from(b) << 8 }),
         (4, 2) => run!(|a: u16, b: u16| -> u32 { u32::from(a) | u32::from(b) << 16 }),
-        (4, _) => run!(|a: u8, b: u8, c: u8, e: u8| -> u32 {
-            u32::from_le_bytes([a, b, c, e])
-        }),
+        (4, _) => run!(|a: u8, b: u8, c: u8, e: u8| -> u32 { u32::from_le_bytes([a, b, c, e]) }),
         (_, 2) => run!(|a: u32, b: u32| -> u64 { u64::from(a) | u64::from(b) << 32 }),
         _ => run!(|a: u16, b: u16, c: u16, e: u16| -> u64 {
             u64::from(a) | u64::from(b) << 16 | u64::from(c) << 32 | u64::from(e) << 48
@@ -181,7 +248,17 @@ fn pack(l: &mut Lower<'_>, i: &Instruction, kind: Type, parts: &[Operand]) -> Lo
     };
     let slot = |n: usize| slots.get(n).copied().unwrap_or(0);
     let (a, b, c, e) = (slot(0), slot(1), slot(2), slot(3));
-    l.emit(Op::Plain(join.run, Args { d, q: 0, a, b, c, e }));
+    l.emit(Op::Plain(
+        join.run,
+        Args {
+            d,
+            q: 0,
+            a,
+            b,
+            c,
+            e,
+        },
+    ));
     Ok(())
 }
 
@@ -197,7 +274,14 @@ fn conversion(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
         // A register may be wider than the type. Then the general form is used.
         let same = |place: Place, kind: Type| Bank::of(kind) == Some(place.bank);
         if same(d, *to) && same(a, *from) && to.bytes() != 1 {
-            l.emit(Op::Plain(plain.run, Args { d: d.slot, a: a.slot, ..Args::default() }));
+            l.emit(Op::Plain(
+                plain.run,
+                Args {
+                    d: d.slot,
+                    a: a.slot,
+                    ..Args::default()
+                },
+            ));
             return Ok(());
         }
     }
@@ -240,9 +324,20 @@ fn setp(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
     }
     let (yes, no) = match l.operand(i, 0)?.clone() {
         Operand::Pair(yes, no) => {
-            let yes = if yes == "_" { Operand::Sink } else { Operand::Name(yes) };
-            let no = if no == "_" { Operand::Sink } else { Operand::Name(no) };
-            (l.written(i, &yes, Type::Pred)?, Some(l.written(i, &no, Type::Pred)?))
+            let yes = if yes == "_" {
+                Operand::Sink
+            } else {
+                Operand::Name(yes)
+            };
+            let no = if no == "_" {
+                Operand::Sink
+            } else {
+                Operand::Name(no)
+            };
+            (
+                l.written(i, &yes, Type::Pred)?,
+                Some(l.written(i, &no, Type::Pred)?),
+            )
         }
         operand => (l.written(i, &operand, Type::Pred)?, None),
     };
@@ -262,7 +357,14 @@ fn setp(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
     if let Some(no) = no {
         let false_ = l.fresh(Bank::Predicate);
         let not = run!(|a: bool| -> bool { !a });
-        l.emit(Op::Plain(not.run, Args { d: false_, a: truth, ..Args::default() }));
+        l.emit(Op::Plain(
+            not.run,
+            Args {
+                d: false_,
+                a: truth,
+                ..Args::default()
+            },
+        ));
         combine(l, combined, no, false_, third);
     }
     combine(l, combined, yes, truth, third);
@@ -272,7 +374,9 @@ fn setp(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
 /// The word that says how a comparison is combined with a predicate.
 fn combination(i: &Instruction) -> Option<&str> {
     let words = i.modifiers.iter().skip(1).map(String::as_str);
-    words.into_iter().find(|word| matches!(*word, "and" | "or" | "xor"))
+    words
+        .into_iter()
+        .find(|word| matches!(*word, "and" | "or" | "xor"))
 }
 
 fn combine(l: &mut Lower<'_>, how: Option<&str>, d: u32, a: u32, b: u32) {
@@ -282,7 +386,15 @@ fn combine(l: &mut Lower<'_>, how: Option<&str>, d: u32, a: u32, b: u32) {
         Some(_) => run!(|a: bool, b: bool| -> bool { a ^ b }),
         None => run!(|a: bool| -> bool { a }),
     };
-    l.emit(Op::Plain(join.run, Args { d, a, b, ..Args::default() }));
+    l.emit(Op::Plain(
+        join.run,
+        Args {
+            d,
+            a,
+            b,
+            ..Args::default()
+        },
+    ));
 }
 
 /// Compares operand `first` with the next one.
@@ -292,7 +404,15 @@ fn comparison(l: &mut Lower<'_>, i: &Instruction, kind: Type, d: u32, first: usi
     };
     let a = l.source(i, first, kind)?;
     let b = l.source(i, first + 1, kind)?;
-    l.emit(Op::Plain(plain.run, Args { d, a, b, ..Args::default() }));
+    l.emit(Op::Plain(
+        plain.run,
+        Args {
+            d,
+            a,
+            b,
+            ..Args::default()
+        },
+    ));
     Ok(())
 }
 
@@ -325,13 +445,26 @@ fn set(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
     let a = l.constant(Bank::Word, super::Value::Bits(one));
     let b = l.constant(Bank::Word, super::Value::Bits(0));
     let choose = run!(|a: u32, b: u32, c: bool| -> u32 { if c { a } else { b } });
-    l.emit(Op::Plain(choose.run, Args { d, a, b, c: truth, ..Args::default() }));
+    l.emit(Op::Plain(
+        choose.run,
+        Args {
+            d,
+            a,
+            b,
+            c: truth,
+            ..Args::default()
+        },
+    ));
     Ok(())
 }
 
 /// Compares each half: two predicates.
 fn compared_halves(l: &mut Lower<'_>, i: &Instruction, kind: Type) -> Lowered<[u32; 2]> {
-    let of = if kind == Type::F16x2 { Type::F16 } else { Type::Bf16 };
+    let of = if kind == Type::F16x2 {
+        Type::F16
+    } else {
+        Type::Bf16
+    };
     let Some(plain) = compare::find(i, of) else {
         return Err(Trouble::NotSimulated);
     };
@@ -340,10 +473,25 @@ fn compared_halves(l: &mut Lower<'_>, i: &Instruction, kind: Type) -> Lowered<[u
     let upper = run!(|a: u32| -> u32 { a >> 16 });
     let (high_a, high_b) = (l.fresh(Bank::Word), l.fresh(Bank::Word));
     for (d, a) in [(high_a, a), (high_b, b)] {
-        l.emit(Op::Plain(upper.run, Args { d, a, ..Args::default() }));
+        l.emit(Op::Plain(
+            upper.run,
+            Args {
+                d,
+                a,
+                ..Args::default()
+            },
+        ));
     }
     for (d, a, b) in [(truths[0], a, b), (truths[1], high_a, high_b)] {
-        l.emit(Op::Plain(plain.run, Args { d, a, b, ..Args::default() }));
+        l.emit(Op::Plain(
+            plain.run,
+            Args {
+                d,
+                a,
+                b,
+                ..Args::default()
+            },
+        ));
     }
     if let Some(how) = combination(i) {
         let operand = l.operand(i, 3)?.clone();
@@ -362,7 +510,11 @@ fn setp_halves(l: &mut Lower<'_>, i: &Instruction, kind: Type) -> Lowered<()> {
     };
     let truths = compared_halves(l, i, kind)?;
     for (name, a) in [low, high].into_iter().zip(truths) {
-        let operand = if name == "_" { Operand::Sink } else { Operand::Name(name) };
+        let operand = if name == "_" {
+            Operand::Sink
+        } else {
+            Operand::Name(name)
+        };
         let d = l.written(i, &operand, Type::Pred)?;
         combine(l, None, d, a, a);
     }
@@ -380,9 +532,17 @@ fn set_halves(l: &mut Lower<'_>, i: &Instruction, to: Type, from: Type) -> Lower
     let [low, high] = compared_halves(l, i, from)?;
     let d = l.target(i, 0, to)?;
     let a = l.constant(Bank::Word, super::Value::Bits(one));
-    let join = run!(|a: u32, b: bool, c: bool| -> u32 {
-        a * u32::from(b) | (a * u32::from(c)) << 16
-    });
-    l.emit(Op::Plain(join.run, Args { d, a, b: low, c: high, ..Args::default() }));
+    let join =
+        run!(|a: u32, b: bool, c: bool| -> u32 { (a * u32::from(b)) | ((a * u32::from(c)) << 16) });
+    l.emit(Op::Plain(
+        join.run,
+        Args {
+            d,
+            a,
+            b: low,
+            c: high,
+            ..Args::default()
+        },
+    ));
     Ok(())
 }

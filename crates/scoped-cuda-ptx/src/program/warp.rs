@@ -24,7 +24,13 @@ pub(super) fn lower(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
 fn pair(l: &mut Lower<'_>, i: &Instruction, kind: Type) -> Lowered<(u32, Option<u32>)> {
     match l.operand(i, 0)?.clone() {
         Operand::Pair(first, second) => {
-            let name = |name: String| if name == "_" { Operand::Sink } else { Operand::Name(name) };
+            let name = |name: String| {
+                if name == "_" {
+                    Operand::Sink
+                } else {
+                    Operand::Name(name)
+                }
+            };
             let first = l.written(i, &name(first), kind)?;
             Ok((first, Some(l.written(i, &name(second), Type::Pred)?)))
         }
@@ -35,7 +41,11 @@ fn pair(l: &mut Lower<'_>, i: &Instruction, kind: Type) -> Lowered<(u32, Option<
 /// `shfl.sync.down.b32 %r1|%p1, %r2, 16, 31, -1;`
 fn shuffle(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
     let is_sync = i.has("sync");
-    let mode = i.modifiers.iter().find(|word| *word != "sync").map_or("", String::as_str);
+    let mode = i
+        .modifiers
+        .iter()
+        .find(|word| *word != "sync")
+        .map_or("", String::as_str);
     let direction = match mode {
         "up" => Direction::Up,
         "down" => Direction::Down,
@@ -66,7 +76,11 @@ fn shuffle(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
 /// `vote.sync.ballot.b32 %r1, %p1, -1;`
 fn vote(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
     let is_sync = i.has("sync");
-    let mode = i.modifiers.iter().find(|word| *word != "sync").map_or("", String::as_str);
+    let mode = i
+        .modifiers
+        .iter()
+        .find(|word| *word != "sync")
+        .map_or("", String::as_str);
     let (question, kind, bank) = match mode {
         "all" => (Question::All, Type::Pred, Bank::Predicate),
         "any" => (Question::Any, Type::Pred, Bank::Predicate),
@@ -74,7 +88,10 @@ fn vote(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
         "ballot" => (Question::Ballot, Type::B32, Bank::Word),
         _ => return l.wrong(i, "the mode of `vote` is .all, .any, .uni or .ballot"),
     };
-    let to = Place { bank, slot: l.target(i, 0, kind)? };
+    let to = Place {
+        bank,
+        slot: l.target(i, 0, kind)?,
+    };
     let operand = l.operand(i, 1)?.clone();
     let (operand, is_negated) = match operand {
         Operand::Not(name) => (Operand::Name(name), true),
@@ -113,7 +130,10 @@ fn matching(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
     l.emit(Op::Vote(Box::new(Vote {
         question,
         signed: false,
-        to: Some(Place { bank: Bank::Word, slot }),
+        to: Some(Place {
+            bank: Bank::Word,
+            slot,
+        }),
         valid,
         value,
         is_negated: false,
@@ -144,7 +164,10 @@ fn reduce(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
     l.emit(Op::Vote(Box::new(Vote {
         question,
         signed: kind == Type::S32,
-        to: Some(Place { bank: Bank::Word, slot }),
+        to: Some(Place {
+            bank: Bank::Word,
+            slot,
+        }),
         valid: None,
         value,
         is_negated: false,
@@ -160,9 +183,15 @@ fn elect(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
     l.emit(Op::Vote(Box::new(Vote {
         question: Question::Elect,
         signed: false,
-        to: Some(Place { bank: Bank::Word, slot }),
+        to: Some(Place {
+            bank: Bank::Word,
+            slot,
+        }),
         valid,
-        value: Place { bank: Bank::Word, slot: members },
+        value: Place {
+            bank: Bank::Word,
+            slot: members,
+        },
         is_negated: false,
         members: Some(members),
     })));

@@ -58,8 +58,8 @@ pub struct Pointer {
 #[derive(Clone, Debug)]
 pub(crate) enum Initial {
     Integer(u64),
-    /// The bits of a double and whether it was written as a `0f` single.
-    Float(u64, bool),
+    /// The bits of a double.
+    Float(u64),
     Address {
         symbol: String,
         offset: i64,
@@ -74,7 +74,6 @@ pub(crate) enum Initial {
 #[derive(Debug)]
 pub(crate) struct Function {
     pub(crate) is_entry: bool,
-    pub(crate) linkage: Linkage,
     pub(crate) name: String,
     pub(crate) returns: Vec<Variable>,
     pub(crate) parameters: Vec<Variable>,
@@ -93,7 +92,7 @@ pub(crate) enum Statement {
     Declare(Variable),
     Instruction(Instruction),
     Source { file: u32, line: u32 },
-    Prototype { name: String, returns: Vec<Variable>, parameters: Vec<Variable> },
+    Prototype(String),
     Targets { name: String, labels: Vec<String> },
 }
 
@@ -119,10 +118,16 @@ pub(crate) enum Operand {
     /// `-%r`, of old texts
     Minus(String),
     Integer(u64),
-    /// The bits of a double and whether it was written as a `0f` single.
-    Float(u64, bool),
+    /// The bits of a double.
+    Float(u64),
     Vector(Vec<Operand>),
-    Address { base: Option<String>, offset: i64, more: Vec<Operand> },
+    Address {
+        base: Option<String>,
+        offset: i64,
+        more: Vec<Operand>,
+    },
+    /// `name+4`: the address of a variable, with an offset.
+    Sum(String, i64),
     Group(Vec<Operand>),
     /// `%p|%q`
     Pair(String, String),

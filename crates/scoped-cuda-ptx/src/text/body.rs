@@ -48,10 +48,7 @@ pub(super) fn body(cursor: &mut Cursor<'_>) -> Result<Vec<Statement>, ParseError
     }
 }
 
-fn labelled(
-    cursor: &mut Cursor<'_>,
-    statements: &mut Vec<Statement>,
-) -> Result<(), ParseError> {
+fn labelled(cursor: &mut Cursor<'_>, statements: &mut Vec<Statement>) -> Result<(), ParseError> {
     let at = cursor.at();
     let name = cursor.word("a label")?;
     cursor.expect(":")?;
@@ -59,18 +56,16 @@ fn labelled(
         _ if cursor.peek().kind != Kind::Dot => {}
         "callprototype" => {
             cursor.take();
-            let returns = match cursor.is_mark("(") {
-                true => directive::parameters(cursor)?,
-                false => Vec::new(),
-            };
+            if cursor.is_mark("(") {
+                directive::parameters(cursor)?;
+            }
             cursor.word("`_`")?;
-            let parameters = match cursor.is_mark("(") {
-                true => directive::parameters(cursor)?,
-                false => Vec::new(),
-            };
+            if cursor.is_mark("(") {
+                directive::parameters(cursor)?;
+            }
             directive::attributes(cursor)?;
             cursor.expect(";")?;
-            statements.push(Statement::Prototype { name, returns, parameters });
+            statements.push(Statement::Prototype(name));
             return Ok(());
         }
         "branchtargets" | "calltargets" => {

@@ -143,7 +143,7 @@ fn linkage(cursor: &mut Cursor<'_>) -> Linkage {
 fn declaration(cursor: &mut Cursor<'_>, source: &mut Source) -> Result<(), ParseError> {
     let linkage = linkage(cursor);
     if cursor.is_dot("entry") || cursor.is_dot("func") {
-        let function = function(cursor, linkage)?;
+        let function = function(cursor)?;
         source.functions.push(function);
         return Ok(());
     }
@@ -154,7 +154,7 @@ fn declaration(cursor: &mut Cursor<'_>, source: &mut Source) -> Result<(), Parse
     Ok(())
 }
 
-fn function(cursor: &mut Cursor<'_>, linkage: Linkage) -> Result<Function, ParseError> {
+fn function(cursor: &mut Cursor<'_>) -> Result<Function, ParseError> {
     let at = cursor.at();
     let is_entry = cursor.take().text == "entry";
     let mut all = attributes(cursor)?;
@@ -177,7 +177,6 @@ fn function(cursor: &mut Cursor<'_>, linkage: Linkage) -> Result<Function, Parse
     };
     Ok(Function {
         is_entry,
-        linkage,
         name,
         returns,
         parameters,

@@ -7,11 +7,11 @@ use super::position::ParseError;
 /// How deep parentheses and signs may stand.
 const DEPTH_MAX: u32 = 64;
 
-/// A constant: an integer, or the bits of a double and whether it was written as a single.
+/// A constant: an integer, or the bits of a double.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Constant {
     Integer(u64),
-    Float(u64, bool),
+    Float(u64),
 }
 
 /// The value of an integer as it is spelled: decimal, octal, hexadecimal or binary.
@@ -32,26 +32,32 @@ fn number(text: &str) -> Option<Constant> {
     if let [b'0', kind @ (b'f' | b'F' | b'd' | b'D'), ..] = bytes {
         let bits = u64::from_str_radix(text.get(2..)?, 16).ok()?;
         return match (kind.to_ascii_lowercase(), bytes.len()) {
-            (b'f', 10) => Some(Constant::Float(f64::from(f32::from_bits(bits as u32)).to_bits(), true))
-                .filter(|_| !f32::from_bits(bits as u32).is_nan())
-                .or(Some(Constant::Float(nan_of(bits as u32), true))),
-            (b'd', 18) => Some(Constant::Float(bits, false)),
+            (b'f', 10) => Some(Constant::Float(of_single(bits as u32))),
+            (b'd', 18) => Some(Constant::Float(bits)),
             _ => None,
         };
     }
     if let Some(value) = integer(text) {
         return Some(Constant::Integer(value));
     }
-    let is_float = bytes.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-'));
+    let is_float = bytes
+        .iter()
+        .all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-'));
     let is_float = is_float && bytes.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E'));
     let value: f64 = is_float.then(|| text.parse().ok())??;
-    Some(Constant::Float(value.to_bits(), false))
+    Some(Constant::Float(value.to_bits()))
 }
 
-/// A double NaN whose upper bits hold the payload of a single.
-fn nan_of(bits: u32) -> u64 {
-    let sign = u64::from(bits >> 31) << 63;
-    sign | 0x7FF0_0000_0000_0000 | u64::from(bits & 0x7F_FFFF) << 29
+/// The double of a single. A NaN keeps its payload.
+fn of_single(bits: u32) -> u64 {
+    let value = f32::from_bits(bits);
+    match value.is_nan() {
+        false => f64::from(value).to_bits(),
+        true => {
+            let sign = u64::from(bits >> 31) << 63;
+            sign | 0x7FF0_0000_0000_0000 | (u64::from(bits & 0x7F_FFFF) << 29)
+        }
+    }
 }
 
 /// The single of a constant that is kept as a double.
@@ -119,7 +125,9 @@ fn binary(cursor: &mut Cursor<'_>, level: usize, depth: u32) -> Result<Constant,
         cursor.take();
         let right = binary(cursor, level + 1, depth)?;
         let value = match (left, right) {
-            (Constant::Integer(a), Constant::Integer(b)) => of_integers(token.text, a, b).map(Constant::Integer),
+            (Constant::Integer(a), Constant::Integer(b)) => {
+                of_integers(token.text, a, b).map(Constant::Integer)
+            }
             _ => of_floats(token.text, left, right),
         };
         let message = format!("`{}` has no value here", token.text);
@@ -155,7 +163,7 @@ fn of_integers(operator: &str, a: u64, b: u64) -> Option<u64> {
 fn of_floats(operator: &str, a: Constant, b: Constant) -> Option<Constant> {
     let value = |constant| match constant {
         Constant::Integer(value) => value as i64 as f64,
-        Constant::Float(bits, _) => f64::from_bits(bits),
+        Constant::Float(bits) => f64::from_bits(bits),
     };
     let (a, b) = (value(a), value(b));
     let truth = |is_true: bool| Some(Constant::Integer(u64::from(is_true)));
@@ -172,7 +180,7 @@ fn of_floats(operator: &str, a: Constant, b: Constant) -> Option<Constant> {
         ">=" => return truth(a >= b),
         _ => return None,
     };
-    Some(Constant::Float(result.to_bits(), false))
+    Some(Constant::Float(result.to_bits()))
 }
 
 fn unary(cursor: &mut Cursor<'_>, depth: u32) -> Result<Constant, ParseError> {
@@ -209,14 +217,17 @@ fn unary(cursor: &mut Cursor<'_>, depth: u32) -> Result<Constant, ParseError> {
             let value = match (token.text, value) {
                 ("+", value) => Some(value),
                 ("-", Constant::Integer(value)) => Some(Constant::Integer(value.wrapping_neg())),
-                ("-", Constant::Float(bits, single)) => Some(Constant::Float(bits ^ 1 << 63, single)),
+                ("-", Constant::Float(bits)) => Some(Constant::Float(bits ^ (1 << 63))),
                 ("!", Constant::Integer(value)) => Some(Constant::Integer(u64::from(value == 0))),
                 ("~", Constant::Integer(value)) => Some(Constant::Integer(!value)),
                 _ => None,
             };
             value.ok_or_else(|| ParseError::new(token.at, "the sign does not fit the number"))
         }
-        _ => Err(ParseError::new(token.at, format!("a number is expected; `{}` stands here", token.text))),
+        _ => Err(ParseError::new(
+            token.at,
+            format!("a number is expected; `{}` stands here", token.text),
+        )),
     }
 }
 
@@ -236,8 +247,8 @@ mod tests {
         assert_eq!(value("(1 + 2) * 3 << 1"), Some(Constant::Integer(18)));
         assert_eq!(value("-1 < 0 ? 0x10 : 010"), Some(Constant::Integer(16)));
         assert_eq!(value("7 % 4 - ~0"), Some(Constant::Integer(4)));
-        assert_eq!(value("0f3F800000"), Some(Constant::Float(1f64.to_bits(), true)));
-        assert_eq!(value("1.5 * 2"), Some(Constant::Float(3f64.to_bits(), false)));
+        assert_eq!(value("0f3F800000"), Some(Constant::Float(1f64.to_bits())));
+        assert_eq!(value("1.5 * 2"), Some(Constant::Float(3f64.to_bits())));
         assert_eq!(value("1 / 0"), None);
         assert_eq!(value(&"(".repeat(100_000)), None);
         assert_eq!(value(&"-".repeat(100_000)), None);
@@ -245,7 +256,7 @@ mod tests {
 
     #[test]
     fn a_nan_keeps_its_payload() {
-        let Some(Constant::Float(bits, true)) = value("0f7FC12345") else {
+        let Some(Constant::Float(bits)) = value("0f7FC12345") else {
             panic!("a single is expected")
         };
         assert_eq!(single(bits), 0x7FC1_2345);

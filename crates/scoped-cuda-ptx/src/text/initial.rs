@@ -35,7 +35,7 @@ fn value(cursor: &mut Cursor<'_>, depth: u32) -> Result<Initial, ParseError> {
     }
     Ok(match expression::constant(cursor)? {
         Constant::Integer(value) => Initial::Integer(value),
-        Constant::Float(bits, single) => Initial::Float(bits, single),
+        Constant::Float(bits) => Initial::Float(bits),
     })
 }
 

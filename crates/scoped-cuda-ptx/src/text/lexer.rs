@@ -212,7 +212,10 @@ mod tests {
 
     fn pieces(text: &str) -> Vec<(Kind, &str)> {
         let tokens = tokens(text).unwrap();
-        tokens.iter().map(|token| (token.kind, token.text)).collect()
+        tokens
+            .iter()
+            .map(|token| (token.kind, token.text))
+            .collect()
     }
 
     #[test]

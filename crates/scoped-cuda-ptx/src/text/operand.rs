@@ -47,12 +47,12 @@ fn operand(cursor: &mut Cursor<'_>, depth: u32) -> Result<Operand, ParseError> {
         }
     }
     // An argument list may start with a number, which an expression may too.
-    if cursor.is_mark("(") && matches!(cursor.ahead(2).text, "," ) {
+    if cursor.is_mark("(") && matches!(cursor.ahead(2).text, ",") {
         return Ok(Operand::Group(list(cursor, "(", ")", depth)?));
     }
     Ok(match expression::constant(cursor)? {
         Constant::Integer(value) => Operand::Integer(value),
-        Constant::Float(bits, single) => Operand::Float(bits, single),
+        Constant::Float(bits) => Operand::Float(bits),
     })
 }
 
@@ -66,7 +66,10 @@ pub(super) fn name(cursor: &mut Cursor<'_>) -> Result<String, ParseError> {
     let mut name = cursor.word("a name")?;
     if cursor.peek().kind == Kind::Dot {
         let component = cursor.take();
-        if !matches!(component.text, "x" | "y" | "z" | "w" | "r" | "g" | "b" | "a") {
+        if !matches!(
+            component.text,
+            "x" | "y" | "z" | "w" | "r" | "g" | "b" | "a"
+        ) {
             let message = format!("`.{}` is not a component", component.text);
             return Err(ParseError::new(component.at, message));
         }
@@ -91,11 +94,7 @@ fn named(cursor: &mut Cursor<'_>) -> Result<Operand, ParseError> {
     // `symbol+4`: the address of a variable, with an offset.
     if cursor.is_mark("+") || cursor.is_mark("-") {
         let offset = expression::whole(cursor)? as i64;
-        return Ok(Operand::Address {
-            base: Some(first),
-            offset,
-            more: Vec::new(),
-        });
+        return Ok(Operand::Sum(first, offset));
     }
     Ok(Operand::Name(first))
 }

@@ -23,7 +23,12 @@ pub(super) fn cases() -> Vec<Case> {
         vectors(),
         hello(),
     ];
-    cases.push(Case::new("early_exit", 1, 256).words(&noise(256, 9)).fresh(4 * 200).number(200));
+    cases.push(
+        Case::new("early_exit", 1, 256)
+            .words(&noise(256, 9))
+            .fresh(4 * 200)
+            .number(200),
+    );
     if let Some(case) = cases.last_mut() {
         let mut words = noise(256, 9);
         words.truncate(200);
@@ -36,7 +41,11 @@ pub(super) fn cases() -> Vec<Case> {
 fn saxpy() -> Case {
     let x: Vec<f32> = (0..1000).map(|i| i as f32 * 0.37).collect();
     let y: Vec<f32> = (0..1000).map(|i| 100.0 - i as f32).collect();
-    let result: Vec<f32> = x.iter().zip(&y).map(|(x, y)| 1.7f32.mul_add(*x, *y)).collect();
+    let result: Vec<f32> = x
+        .iter()
+        .zip(&y)
+        .map(|(x, y)| 1.7f32.mul_add(*x, *y))
+        .collect();
     Case::new("saxpy", 4, 256)
         .floats(&x)
         .floats(&y)
@@ -48,26 +57,46 @@ fn saxpy() -> Case {
 fn transpose() -> Case {
     let x = noise(64 * 64, 3);
     let y: Vec<u32> = (0..64 * 64).map(|i| x[i % 64 * 64 + i / 64]).collect();
-    let mut case = Case::new("transpose", 2, 32).words(&x).fresh(4 * 64 * 64).gives(&y).number(64);
+    let mut case = Case::new("transpose", 2, 32)
+        .words(&x)
+        .fresh(4 * 64 * 64)
+        .gives(&y)
+        .number(64);
     case.grid = [2, 2, 1];
     case.block = [32, 8, 1];
     case
 }
 
 fn stencil() -> Case {
-    let x: Vec<f32> = noise(1000, 4).iter().map(|word| (word % 1000) as f32 * 0.01).collect();
-    let at = |i: i64| if i < 0 { 0.0 } else { x.get(i as usize).copied().unwrap_or(0.0) };
+    let x: Vec<f32> = noise(1000, 4)
+        .iter()
+        .map(|word| (word % 1000) as f32 * 0.01)
+        .collect();
+    let at = |i: i64| {
+        if i < 0 {
+            0.0
+        } else {
+            x.get(i as usize).copied().unwrap_or(0.0)
+        }
+    };
     // The compiler fuses two of the products with the sums.
     let result: Vec<f32> = (0..1000)
         .map(|i| 0.25f32.mul_add(at(i + 1), at(i - 1).mul_add(0.25, 0.5 * at(i))))
         .collect();
-    Case::new("stencil", 8, 128).floats(&x).fresh(4000).gives_floats(&result).number(1000)
+    Case::new("stencil", 8, 128)
+        .floats(&x)
+        .fresh(4000)
+        .gives_floats(&result)
+        .number(1000)
 }
 
 fn matmul() -> Case {
     const N: usize = 32;
     let small = |seed| -> Vec<f32> {
-        noise(N * N, seed).iter().map(|word| (word % 64) as f32 - 32.0).collect()
+        noise(N * N, seed)
+            .iter()
+            .map(|word| (word % 64) as f32 - 32.0)
+            .collect()
     };
     let (a, b) = (small(5), small(6));
     let mut c = vec![0f32; N * N];
@@ -76,8 +105,12 @@ fn matmul() -> Case {
             c[row * N + col] = (0..N).map(|k| a[row * N + k] * b[k * N + col]).sum();
         }
     }
-    let mut case =
-        Case::new("matmul", 2, 16).floats(&a).floats(&b).fresh(4 * N * N).gives_floats(&c).number(32);
+    let mut case = Case::new("matmul", 2, 16)
+        .floats(&a)
+        .floats(&b)
+        .fresh(4 * N * N)
+        .gives_floats(&c)
+        .number(32);
     case.grid = [2, 2, 1];
     case.block = [16, 16, 1];
     case
@@ -129,7 +162,10 @@ fn choose() -> Case {
         _ => 1,
     };
     let results: Vec<u32> = x.iter().map(chosen).collect();
-    Case::new("choose", 1, 128).words(&x).fresh(512).gives(&results)
+    Case::new("choose", 1, 128)
+        .words(&x)
+        .fresh(512)
+        .gives(&results)
 }
 
 fn pointers() -> Case {
@@ -165,7 +201,10 @@ fn tables() -> Case {
     let table = [3u32, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3];
     let x = noise(64, 10);
     let results: Vec<u32> = x.iter().map(|v| table[*v as usize % 16] + 1).collect();
-    Case::new("tables", 1, 64).words(&x).fresh(256).gives(&results)
+    Case::new("tables", 1, 64)
+        .words(&x)
+        .fresh(256)
+        .gives(&results)
 }
 
 fn local_arrays() -> Case {
@@ -176,10 +215,14 @@ fn local_arrays() -> Case {
             let a = (v >> (4 * i) & 15) as usize;
             seen.swap(a, (a * 7 + i as usize) & 15);
         }
-        seen.iter().fold(0u32, |h, v| h.wrapping_mul(31).wrapping_add(*v))
+        seen.iter()
+            .fold(0u32, |h, v| h.wrapping_mul(31).wrapping_add(*v))
     };
     let results: Vec<u32> = x.iter().map(hashed).collect();
-    Case::new("local_arrays", 1, 96).words(&x).fresh(384).gives(&results)
+    Case::new("local_arrays", 1, 96)
+        .words(&x)
+        .fresh(384)
+        .gives(&results)
 }
 
 fn mandelbrot() -> Case {
@@ -199,7 +242,10 @@ fn mandelbrot() -> Case {
             results.push(i);
         }
     }
-    let mut case = Case::new("mandelbrot", 1, 1).fresh(4 * 64 * 64).gives(&results).number(WIDTH);
+    let mut case = Case::new("mandelbrot", 1, 1)
+        .fresh(4 * 64 * 64)
+        .gives(&results)
+        .number(WIDTH);
     case.grid = [4, 8, 1];
     case.block = [16, 8, 1];
     case
@@ -218,22 +264,35 @@ fn crc() -> Case {
         !c
     };
     let results: Vec<u32> = x.chunks(20).map(sum).collect();
-    Case::new("crc", 1, 64).bytes(&x).fresh(256).gives(&results).number(20)
+    Case::new("crc", 1, 64)
+        .bytes(&x)
+        .fresh(256)
+        .gives(&results)
+        .number(20)
 }
 
 fn life() -> Case {
     const N: usize = 32;
-    let x: Vec<u8> = noise(N * N, 13).iter().map(|word| (word >> 7 & 1) as u8).collect();
+    let x: Vec<u8> = noise(N * N, 13)
+        .iter()
+        .map(|word| (word >> 7 & 1) as u8)
+        .collect();
     let mut y = vec![0u8; N * N];
     for (i, cell) in y.iter_mut().enumerate() {
         let mut count = 0;
         for step in 0..9 {
-            let (r, c) = ((i / N + N + step / 3 - 1) % N, (i % N + N + step % 3 - 1) % N);
+            let (r, c) = (
+                (i / N + N + step / 3 - 1) % N,
+                (i % N + N + step % 3 - 1) % N,
+            );
             count += if step == 4 { 0 } else { x[r * N + c] };
         }
         *cell = u8::from(count == 3 || count == 2 && x[i] == 1);
     }
-    let mut case = Case::new("life", 4, 256).bytes(&x).fresh(N * N).number(N as u32);
+    let mut case = Case::new("life", 4, 256)
+        .bytes(&x)
+        .fresh(N * N)
+        .number(N as u32);
     case.results.push((1, y, Compare::Bits));
     case
 }
@@ -266,12 +325,19 @@ fn spmv() -> Case {
 
 fn vectors() -> Case {
     let x: Vec<f32> = (0..128).map(|i| i as f32 * 1.5).collect();
-    let y: Vec<f32> =
-        x.chunks(4).flat_map(|v| [v[3], v[2] * 2.0, v[1] - 1.0, v[0]]).collect();
+    let y: Vec<f32> = x
+        .chunks(4)
+        .flat_map(|v| [v[3], v[2] * 2.0, v[1] - 1.0, v[0]])
+        .collect();
     let s: Vec<u16> = noise(128, 14).iter().map(|word| *word as u16).collect();
     let o: Vec<u32> = s
         .chunks(4)
-        .flat_map(|v| [u32::from(v[0]) + u32::from(v[1]), u32::from(v[2]) << 16 | u32::from(v[3])])
+        .flat_map(|v| {
+            [
+                u32::from(v[0]) + u32::from(v[1]),
+                u32::from(v[2]) << 16 | u32::from(v[3]),
+            ]
+        })
         .collect();
     let shorts: Vec<u8> = s.iter().flat_map(|short| short.to_le_bytes()).collect();
     Case::new("vectors", 1, 32)

@@ -31,14 +31,23 @@ fn small(count: usize, seed: u32) -> Vec<u32> {
 
 fn reduce_tree() -> Case {
     let x = noise(1024, 20);
-    let sums: Vec<u32> =
-        x.chunks(256).map(|part| part.iter().fold(0u32, |sum, v| sum.wrapping_add(*v))).collect();
-    Case::new("reduce_tree", 4, 256).words(&x).fresh(16).gives(&sums)
+    let sums: Vec<u32> = x
+        .chunks(256)
+        .map(|part| part.iter().fold(0u32, |sum, v| sum.wrapping_add(*v)))
+        .collect();
+    Case::new("reduce_tree", 4, 256)
+        .words(&x)
+        .fresh(16)
+        .gives(&sums)
 }
 
 fn reduce_shuffle() -> Case {
     let x = small(1000, 21);
-    Case::new("reduce_shuffle", 3, 96).words(&x).words(&[0]).gives(&[x.iter().sum()]).number(1000)
+    Case::new("reduce_shuffle", 3, 96)
+        .words(&x)
+        .words(&[0])
+        .gives(&[x.iter().sum()])
+        .number(1000)
 }
 
 fn scanned(x: &[u32]) -> Vec<u32> {
@@ -53,7 +62,10 @@ fn scanned(x: &[u32]) -> Vec<u32> {
 
 fn scan_block() -> Case {
     let x = small(200, 22);
-    let mut case = Case::new("scan_block", 1, 200).words(&x).fresh(800).gives(&scanned(&x));
+    let mut case = Case::new("scan_block", 1, 200)
+        .words(&x)
+        .fresh(800)
+        .gives(&scanned(&x));
     case.shared = 800;
     case
 }
@@ -65,12 +77,19 @@ fn scan_warp() -> Case {
 }
 
 fn histogram() -> Case {
-    let x: Vec<u8> = noise(5000, 24).iter().map(|word| (word >> 3) as u8).collect();
+    let x: Vec<u8> = noise(5000, 24)
+        .iter()
+        .map(|word| (word >> 3) as u8)
+        .collect();
     let mut bins = vec![0; 256];
     for byte in &x {
         bins[usize::from(*byte)] += 1;
     }
-    Case::new("histogram", 3, 128).bytes(&x).words(&[0; 256]).gives(&bins).number(5000)
+    Case::new("histogram", 3, 128)
+        .bytes(&x)
+        .words(&[0; 256])
+        .gives(&bins)
+        .number(5000)
 }
 
 fn bitonic() -> Case {
@@ -84,23 +103,36 @@ fn votes() -> Case {
     let x: Vec<u32> = small(32, 26);
     let all = |f: &dyn Fn(usize) -> u32| (0..32).map(f).collect::<Vec<u32>>();
     let ballot = |f: &dyn Fn(u32) -> bool| {
-        (0..32).filter(|lane| f(x[*lane])).fold(0u32, |bits, lane| bits | 1 << lane)
+        (0..32)
+            .filter(|lane| f(x[*lane]))
+            .fold(0u32, |bits, lane| bits | 1 << lane)
     };
     let mut out = all(&|_| ballot(&|v| v & 1 == 1));
     out.extend(all(&|_| 2));
     out.extend(all(&|lane| ballot(&|v| v % 5 == x[lane] % 5)));
     out.extend(all(&|_| !0));
     out.extend(all(&|_| 1));
-    let thirds = (0..32).filter(|lane| lane % 3 == 0).fold(0u32, |bits, lane| bits | 1 << lane);
+    let thirds = (0..32)
+        .filter(|lane| lane % 3 == 0)
+        .fold(0u32, |bits, lane| bits | 1 << lane);
     let second = ballot(&|v| v & 2 == 2);
-    out.extend(all(&|lane| if lane % 3 == 0 { thirds } else { second & !thirds }));
+    out.extend(all(&|lane| {
+        if lane % 3 == 0 {
+            thirds
+        } else {
+            second & !thirds
+        }
+    }));
     out.extend(all(&|_| x.iter().sum()));
     let least = x.iter().map(|v| *v as i32 - 50).min().unwrap_or(0);
     out.extend(all(&|_| least as u32));
     out.extend(all(&|_| x.iter().fold(0, |all, v| all ^ v)));
     out.extend(all(&|lane| x[lane ^ 5]));
     out.extend(all(&|lane| x[lane / 8 * 8 + 7]));
-    Case::new("votes", 1, 32).words(&x).fresh(4 * 352).gives(&out)
+    Case::new("votes", 1, 32)
+        .words(&x)
+        .fresh(4 * 352)
+        .gives(&out)
 }
 
 fn atomics() -> Case {
@@ -145,7 +177,9 @@ fn atomics() -> Case {
 
 fn double_by_cas() -> Case {
     let bits = 192f64.to_bits();
-    Case::new("double_by_cas", 2, 96).words(&[0, 0]).gives(&[bits as u32, (bits >> 32) as u32])
+    Case::new("double_by_cas", 2, 96)
+        .words(&[0, 0])
+        .gives(&[bits as u32, (bits >> 32) as u32])
 }
 
 fn grid_sync() -> Case {
@@ -157,7 +191,10 @@ fn grid_sync() -> Case {
             *v += 1;
         }
     }
-    let mut case = Case::new("grid_sync", 6, 64).words(&before).gives(&x).number(5);
+    let mut case = Case::new("grid_sync", 6, 64)
+        .words(&before)
+        .gives(&x)
+        .number(5);
     case.is_cooperative = true;
     case
 }
@@ -170,22 +207,34 @@ fn cluster_sum() -> Case {
             x[first..first + 256].iter().sum::<u32>() + 1000 * (block % 4)
         })
         .collect();
-    let mut case = Case::new("cluster_sum", 8, 64).words(&x).fresh(32).gives(&sums);
+    let mut case = Case::new("cluster_sum", 8, 64)
+        .words(&x)
+        .fresh(32)
+        .gives(&sums);
     case.cluster = 4;
     case
 }
 
 fn last_block() -> Case {
     let x = small(6 * 64, 29);
-    Case::new("last_block", 6, 64).words(&x).fresh(24).fresh(4).gives(&[x.iter().sum()])
+    Case::new("last_block", 6, 64)
+        .words(&x)
+        .fresh(24)
+        .fresh(4)
+        .gives(&[x.iter().sum()])
 }
 
 fn spin_lock() -> Case {
-    Case::new("spin_lock", 2, 64).words(&[0]).words(&[0]).gives(&[128])
+    Case::new("spin_lock", 2, 64)
+        .words(&[0])
+        .words(&[0])
+        .gives(&[128])
 }
 
 fn named_barriers() -> Case {
-    let out: Vec<u32> = (0..4).flat_map(|round| (0..64).map(move |t| t * 10 + round)).collect();
+    let out: Vec<u32> = (0..4)
+        .flat_map(|round| (0..64).map(move |t| t * 10 + round))
+        .collect();
     Case::new("named_barriers", 1, 128).fresh(1024).gives(&out)
 }
 
@@ -194,7 +243,10 @@ fn barrier_votes() -> Case {
     let count = x.iter().filter(|v| *v & 1 == 1).count() as u32;
     let (all, any) = (x.iter().all(|v| *v < 90), x.iter().any(|v| *v > 90));
     let out = vec![count * 4 + u32::from(all) * 2 + u32::from(any); 96];
-    Case::new("barrier_votes", 1, 96).words(&x).fresh(384).gives(&out)
+    Case::new("barrier_votes", 1, 96)
+        .words(&x)
+        .fresh(384)
+        .gives(&out)
 }
 
 fn coalesced() -> Case {
@@ -202,12 +254,17 @@ fn coalesced() -> Case {
     let members: Vec<usize> = (0..32).filter(|lane| x[*lane] % 3 == 1).collect();
     let sum: u32 = members.iter().map(|lane| x[*lane]).sum();
     let out: Vec<u32> = (0..32)
-        .map(|lane| match members.iter().position(|member| *member == lane) {
-            Some(rank) => sum * 100 + rank as u32,
-            None => 0,
-        })
+        .map(
+            |lane| match members.iter().position(|member| *member == lane) {
+                Some(rank) => sum * 100 + rank as u32,
+                None => 0,
+            },
+        )
         .collect();
-    Case::new("coalesced", 1, 32).words(&x).fresh(128).gives(&out)
+    Case::new("coalesced", 1, 32)
+        .words(&x)
+        .fresh(128)
+        .gives(&out)
 }
 
 fn copied() -> Case {

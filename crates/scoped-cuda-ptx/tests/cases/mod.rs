@@ -121,7 +121,9 @@ pub(crate) fn bytes(words: &[u32]) -> Vec<u8> {
 pub(crate) fn noise(count: usize, seed: u32) -> Vec<u32> {
     let mut state = u64::from(seed) << 32 | 0x9E37_79B9;
     let next = |_| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as u32 ^ (state >> 15) as u32
     };
     (0..count).map(next).collect()

@@ -92,14 +92,20 @@ impl Device {
             let base = self.place(variable.bytes.max(1));
             self.variables.push(base);
             let region = Region::owned(base, variable.bytes, 0, variable.name.clone());
-            let region = if variable.is_constant { region.constant() } else { region };
+            let region = if variable.is_constant {
+                region.constant()
+            } else {
+                region
+            };
             region.set_initialised(0..variable.bytes);
             region.write(0, &variable.initial);
             regions.push(region);
         }
         for (variable, region) in variables.iter().zip(regions) {
             for relocation in &variable.relocations {
-                let of = variables.iter().position(|other| other.name == relocation.symbol);
+                let of = variables
+                    .iter()
+                    .position(|other| other.name == relocation.symbol);
                 let address = match of {
                     Some(index) => self.variables[index],
                     None => self.module.function_address(&relocation.symbol).unwrap(),
@@ -159,20 +165,37 @@ impl Device {
 
     pub(crate) fn read_u32(&self, address: u64, count: usize) -> Vec<u32> {
         let bytes = self.read(address, 4 * count);
-        bytes.chunks(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
+        bytes
+            .chunks(4)
+            .map(|word| u32::from_le_bytes(word.try_into().unwrap()))
+            .collect()
     }
 
     pub(crate) fn read_f32(&self, address: u64, count: usize) -> Vec<f32> {
-        self.read_u32(address, count).into_iter().map(f32::from_bits).collect()
+        self.read_u32(address, count)
+            .into_iter()
+            .map(f32::from_bits)
+            .collect()
     }
 
     pub(crate) fn variable(&self, name: &str) -> u64 {
-        let index = self.module.variables().iter().position(|variable| variable.name == name);
+        let index = self
+            .module
+            .variables()
+            .iter()
+            .position(|variable| variable.name == name);
         self.variables[index.unwrap()]
     }
 
-    pub(crate) fn launch(&self, kernel: &str, shape: Shape, parameters: Parameters) -> Result<(), Box<Finding>> {
-        self.module.check_supported(kernel).unwrap_or_else(|missing| panic!("{missing}"));
+    pub(crate) fn launch(
+        &self,
+        kernel: &str,
+        shape: Shape,
+        parameters: Parameters,
+    ) -> Result<(), Box<Finding>> {
+        self.module
+            .check_supported(kernel)
+            .unwrap_or_else(|missing| panic!("{missing}"));
         let print = |text: &str| self.printed.lock().unwrap().push_str(text);
         let options = Options {
             workers: self.workers,
@@ -183,7 +206,14 @@ impl Device {
             ..Options::default()
         };
         let kernel = self.module.kernel(kernel).unwrap();
-        launch(kernel, &shape, &parameters.0, &self.variables, &self.heap, &options)
+        launch(
+            kernel,
+            &shape,
+            &parameters.0,
+            &self.variables,
+            &self.heap,
+            &options,
+        )
     }
 
     /// Runs a kernel that must be without fault.
