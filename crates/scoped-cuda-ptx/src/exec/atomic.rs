@@ -1,9 +1,10 @@
 //! Atomics and reductions.
 
-use super::access::{Lanes, addresses, each, fault, is_writable, set, values};
+use super::access::{Lanes, addresses, each, fault, set, values};
 use super::exact::{self, Mode};
 use super::lanes::{WARP, bits32, flush};
 use super::private::part;
+use super::store::is_writable;
 use super::warp::Fault;
 use crate::check::{Access as What, Class};
 use crate::memory::Region;
