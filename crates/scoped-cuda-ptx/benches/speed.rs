@@ -12,7 +12,11 @@ use std::time::{Duration, Instant};
 
 /// The shortest of a few runs.
 fn shortest(mut run: impl FnMut()) -> Duration {
-    let times = (0..5).map(|_| {
+    let count = std::env::var("RUNS")
+        .ok()
+        .and_then(|runs| runs.parse().ok())
+        .unwrap_or(5);
+    let times = (0..count).map(|_| {
         let start = Instant::now();
         run();
         start.elapsed()

@@ -88,16 +88,24 @@ impl Home<'_> {
 #[inline(always)]
 pub(crate) fn addresses(registers: &Registers, address: &Address) -> [u64; WARP] {
     let offset = address.offset as u64;
+    let mut row = [0; WARP];
     match address.base {
-        None => [offset; WARP],
+        None => row = [offset; WARP],
         Some(Place {
             bank: Bank::Long,
             slot,
-        }) => registers.long(slot).map(|base| base.wrapping_add(offset)),
-        Some(Place { slot, .. }) => registers
-            .word(slot)
-            .map(|base| u64::from(base.wrapping_add(offset as u32))),
+        }) => {
+            for (to, base) in row.iter_mut().zip(registers.long(slot)) {
+                *to = base.wrapping_add(offset);
+            }
+        }
+        Some(Place { slot, .. }) => {
+            for (to, base) in row.iter_mut().zip(registers.word(slot)) {
+                *to = u64::from(base.wrapping_add(offset as u32));
+            }
+        }
     }
+    row
 }
 
 /// The value of every lane of a register.

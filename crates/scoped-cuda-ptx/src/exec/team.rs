@@ -72,8 +72,7 @@ impl Team {
                 exited: 0,
             });
             for warp in 0..grid.warps {
-                let index = team.blocks.last().map_or([0; 3], |block| block.index);
-                team.warps.push(Warp::new(grid, store, rank, index, warp));
+                team.warps.push(Warp::new(grid, store, rank, warp));
             }
         }
         team

@@ -92,18 +92,9 @@ impl Fault {
 }
 
 impl Warp {
-    pub(crate) fn new(
-        grid: &Grid<'_>,
-        store: &mut Store,
-        rank: u32,
-        block: [u32; 3],
-        index: u32,
-    ) -> Self {
+    pub(crate) fn new(grid: &Grid<'_>, store: &mut Store, rank: u32, index: u32) -> Self {
         let lanes = (grid.threads - index * 32).min(32);
         let mask = if lanes == 32 { !0 } else { (1 << lanes) - 1 };
-        let mut frame = store.frame(grid, grid.entry);
-        frame.fill(grid, block, rank, index);
-        frame.lanes = mask;
         let mut warp = store.warp();
         warp.block = rank;
         warp.index = index;
@@ -112,7 +103,6 @@ impl Warp {
             mask,
             ..Group::default()
         });
-        warp.frames.push(frame);
         warp.free.clear();
         warp.alive = mask;
         warp.clocks.clear();
@@ -231,6 +221,32 @@ impl Warp {
 
     /// Runs groups until all wait or the time is used up.
     pub(crate) fn run(
+        &mut self,
+        grid: &Grid<'_>,
+        store: &mut Store,
+        blocks: &mut [Block],
+        cluster: &mut ClusterPhase,
+    ) -> Result<Pause, Box<Finding>> {
+        if self.frames.is_empty() {
+            let block = blocks
+                .get(self.block as usize)
+                .map_or([0; 3], |block| block.index);
+            let mut frame = store.frame(grid, grid.entry);
+            frame.fill(grid, block, self.block, self.index);
+            frame.lanes = self.alive;
+            self.frames.push(frame);
+        }
+        let pause = self.run_groups(grid, store, blocks, cluster);
+        if self.alive == 0 {
+            // The next warp finds its registers where these were.
+            for frame in self.frames.drain(..) {
+                store.keep_frame(frame);
+            }
+        }
+        pause
+    }
+
+    fn run_groups(
         &mut self,
         grid: &Grid<'_>,
         store: &mut Store,

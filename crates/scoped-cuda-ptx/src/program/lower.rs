@@ -1,13 +1,13 @@
 //! From the statements of a function to steps.
 
 use super::names::{Name, Names};
-use super::op::{Bank, Guard, Op, Step};
+use super::op::{Bank, Guard, Op, Place, Step};
 use super::{Fill, Module, Value};
 use crate::exec::lanes::Slot;
 use crate::text::ast::{Instruction, Operand, Statement, Variable};
 use crate::text::position::{ParseError, Position};
 use crate::text::types::{Space, Type};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Why an instruction has no steps.
 pub(super) enum Trouble {
@@ -31,6 +31,10 @@ pub(super) struct Lower<'a> {
     pub(super) steps: Vec<Step>,
     pub(super) fills: Vec<Fill>,
     pub(super) known: HashMap<(Bank, Value), Slot>,
+    /// Registers that hold the same from the start to the end.
+    pub(super) constants: HashSet<(Bank, Slot)>,
+    /// How many instructions may write each register.
+    writes: HashMap<String, u32>,
     /// How many registers there are in each bank.
     pub(super) words: Slot,
     pub(super) longs: Slot,
@@ -63,6 +67,8 @@ impl<'a> Lower<'a> {
             steps: Vec::new(),
             fills: Vec::new(),
             known: HashMap::new(),
+            constants: HashSet::new(),
+            writes: HashMap::new(),
             words: 0,
             longs: 0,
             // The first is the carry flag.
@@ -89,6 +95,7 @@ impl<'a> Lower<'a> {
     pub(super) fn body(&mut self, body: &[Statement]) -> Result<Option<(String, u32)>, ParseError> {
         let mut missing = None;
         self.label_scopes(body)?;
+        self.count_writes(body);
         for statement in body {
             match statement {
                 Statement::Open => self.names.open(),
@@ -138,6 +145,47 @@ impl<'a> Lower<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Counts for every register the instructions whose first operand it is, or is in.
+    fn count_writes(&mut self, body: &[Statement]) {
+        let mut count = |name: &String| *self.writes.entry(name.clone()).or_default() += 1;
+        for statement in body {
+            let Statement::Instruction(i) = statement else {
+                continue;
+            };
+            match i.operands.first() {
+                Some(Operand::Name(name)) => count(name),
+                Some(Operand::Pair(first, second)) => {
+                    count(first);
+                    count(second);
+                }
+                Some(Operand::Vector(operands) | Operand::Group(operands)) => {
+                    for operand in operands {
+                        if let Operand::Name(name) = operand {
+                            count(name);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Lets a register that is written once, with what never changes, stand for that. Whether it does.
+    pub(super) fn is_alias(&mut self, to: &Operand, from: Place) -> bool {
+        let Operand::Name(name) = to else {
+            return false;
+        };
+        let is_fresh = matches!(self.names.register(name), Some((kind, None))
+            if Bank::of(kind) == Some(from.bank));
+        let is_constant = self.constants.contains(&(from.bank, from.slot));
+        let is_once = self.writes.get(name) == Some(&1) && self.guard == Guard::Always;
+        let is_alias = is_fresh && is_constant && is_once;
+        if is_alias {
+            self.names.give(name, from);
+        }
+        is_alias
     }
 
     fn resolve(&mut self) -> Result<(), ParseError> {

@@ -2,6 +2,7 @@
 
 use super::lower::{Lower, Lowered, Trouble};
 use super::op::{Access, Address, Atomic, Bank, Change, Copy, Mbarrier, Op, Phase, Place};
+use super::operands::fits;
 use super::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_BYTES, SHARED_WINDOW, Value, WINDOW};
 use crate::exec::lanes::{Args, Plain, run};
 use crate::text::ast::{Instruction, Operand};
@@ -69,6 +70,10 @@ fn access(l: &mut Lower<'_>, i: &Instruction, is_load: bool) -> Lowered<()> {
     if operands.len() != count {
         return l.wrong(i, format!("`{}` takes {count} registers", i.name()));
     }
+    let space = space(i);
+    if let Some(start) = parameter(l, i).filter(|_| is_load && space == Space::Param) {
+        return load_parameter(l, i, kind, &operands, start);
+    }
     let mut places = Vec::new();
     for operand in &operands {
         places.push(match operand {
@@ -76,10 +81,6 @@ fn access(l: &mut Lower<'_>, i: &Instruction, is_load: bool) -> Lowered<()> {
             operand if is_load => Some(l.wide_written(i, operand, kind)?),
             operand => Some(l.wide(i, operand, kind)?),
         });
-    }
-    let space = space(i);
-    if let Some(start) = parameter(l, i).filter(|_| is_load && space == Space::Param) {
-        return load_parameter(l, i, kind, &places, start);
     }
     let address = l.address(i, place, space)?;
     let is_strong = ["volatile", "relaxed", "acquire", "release"]
@@ -122,27 +123,38 @@ fn load_parameter(
     l: &mut Lower<'_>,
     i: &Instruction,
     kind: Type,
-    places: &[Option<Place>],
+    operands: &[Operand],
     start: u32,
 ) -> Lowered<()> {
-    for (place, start) in places.iter().zip((start..).step_by(kind.bytes() as usize)) {
+    for (operand, start) in operands
+        .iter()
+        .zip((start..).step_by(kind.bytes() as usize))
+    {
         if start.saturating_add(kind.bytes()) > l.formal_bytes {
             return l.wrong(i, "the load goes beyond the parameters");
         }
-        let Some(place) = place else {
-            continue;
-        };
         let value = Value::Given(start, kind.bytes() as u8, kind.is_signed());
-        let a = l.constant(place.bank, value);
-        let copy = match place.bank {
+        let bank = match l.bank_of(operand) {
+            Some(Bank::Long) => Bank::Long,
+            _ => Bank::Word,
+        };
+        let slot = l.constant(bank, value);
+        let is_exact = l
+            .type_of(operand)
+            .is_some_and(|found| found.bytes() == kind.bytes());
+        if *operand == Operand::Sink || is_exact && l.is_alias(operand, Place { bank, slot }) {
+            continue;
+        }
+        let d = l.wide_written(i, operand, kind)?.slot;
+        let copy = match bank {
             Bank::Long => run!(|a: u64| -> u64 { a }),
             _ => run!(|a: u32| -> u32 { a }),
         };
         l.emit(Op::Plain(
             copy.run,
             Args {
-                d: place.slot,
-                a,
+                d,
+                a: slot,
                 ..Args::default()
             },
         ));
@@ -221,10 +233,31 @@ fn generic(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
     if kind.bytes() != 8 {
         return l.wrong(i, "addresses have 64 bits");
     }
-    let d = l.target(i, 0, kind)?;
     let a = l.source(i, 1, kind)?;
     let by = window(space(i));
     let by = if i.has("to") { by.wrapping_neg() } else { by };
+    if by == 0 {
+        let from = Place {
+            bank: Bank::Long,
+            slot: a,
+        };
+        let to = l.operand(i, 0)?.clone();
+        if l.is_alias(&to, from) {
+            return Ok(());
+        }
+        let d = l.target(i, 0, kind)?;
+        let copy = run!(|a: u64| -> u64 { a });
+        l.emit(Op::Plain(
+            copy.run,
+            Args {
+                d,
+                a,
+                ..Args::default()
+            },
+        ));
+        return Ok(());
+    }
+    let d = l.target(i, 0, kind)?;
     let b = l.constant(Bank::Long, Value::Bits(by));
     let shift = run!(|a: u64, b: u64| -> u64 { a.wrapping_add(b) });
     l.emit(Op::Plain(

@@ -37,7 +37,21 @@ impl Lower<'_> {
         let slot = self.fresh(bank);
         self.fills.push(Fill { bank, slot, value });
         self.known.insert((bank, value), slot);
+        self.constants.insert((bank, slot));
         slot
+    }
+
+    /// The type of an operand that is a register.
+    pub(super) fn type_of(&self, operand: &Operand) -> Option<Type> {
+        match operand {
+            Operand::Name(name) => self.names.register(name).map(|(kind, _)| kind),
+            _ => None,
+        }
+    }
+
+    /// The bank of an operand that is a register.
+    pub(super) fn bank_of(&self, operand: &Operand) -> Option<Bank> {
+        self.type_of(operand).and_then(Bank::of)
     }
 
     /// A register by its name, with its type.
@@ -365,7 +379,7 @@ impl Lower<'_> {
 }
 
 /// Whether a register of a type can stand where an instruction asks for another.
-fn fits(i: &Instruction, found: Type, asked: Type) -> bool {
+pub(super) fn fits(i: &Instruction, found: Type, asked: Type) -> bool {
     // An instruction on bits takes registers of any type of the size.
     let takes_bits = i.types().any(is_bits);
     found.bytes() == asked.bytes()

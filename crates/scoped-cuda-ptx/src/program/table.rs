@@ -2,6 +2,7 @@
 
 use super::lower::{Lower, Lowered, Trouble};
 use super::op::{Bank, Op, Place};
+use super::operands::fits;
 use super::special::CLOCKS;
 use super::{
     bits, carry, compare, control, convert, float, grammar, half, integer, memory, sync, warp,
@@ -160,11 +161,19 @@ fn mov(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
     if i.operands.len() != 2 {
         return l.wrong(i, "`mov` takes two operands");
     }
-    let d = l.target(i, 0, kind)?;
     let a = match l.operand(i, 1)?.clone() {
         operand @ Operand::Not(_) => l.predicate(i, &operand)?,
         _ => l.source(i, 1, kind)?,
     };
+    let to = l.operand(i, 0)?.clone();
+    let bank = Bank::of(kind).unwrap_or(Bank::Word);
+    let is_exact = l
+        .type_of(&to)
+        .is_some_and(|found| found.bytes() == kind.bytes());
+    if is_exact && l.bank_of(&to) == Some(bank) && l.is_alias(&to, Place { bank, slot: a }) {
+        return Ok(());
+    }
+    let d = l.target(i, 0, kind)?;
     l.emit(Op::Plain(
         copy.run,
         Args {
