@@ -150,6 +150,14 @@ fn special_row(
     let value = match special {
         Special::Tid(axis) => {
             let mut row = [0; WARP];
+            if shape.block[1] == 1 && shape.block[2] == 1 {
+                let first = if axis == 0 { warp * 32 } else { 0 };
+                let step = u64::from(axis == 0);
+                for (lane, value) in (0u64..).zip(&mut row) {
+                    *value = u64::from(first) + lane * step;
+                }
+                return row;
+            }
             let [mut x, mut y, mut z] = grid.thread_index(warp * 32);
             for value in &mut row {
                 *value = of([x, y, z], axis).into();

@@ -130,8 +130,23 @@ impl Region {
 
     /// Writes bytes at an offset and notes that they are written. What lies beyond the end is left out.
     pub fn write(&self, offset: u64, bytes: &[u8]) {
-        for (place, byte) in (offset..self.bytes).zip(bytes) {
+        let kept = bytes
+            .len()
+            .min(usize::try_from(self.bytes.saturating_sub(offset)).unwrap_or(0));
+        let bytes = bytes.get(..kept).unwrap_or(bytes);
+        let head = bytes.len().min((offset.wrapping_neg() % 4) as usize);
+        let (head, rest) = bytes.split_at(head);
+        let words = rest.chunks_exact(4);
+        let tail = words.remainder();
+        let first = offset + head.len() as u64;
+        let end = first + (rest.len() - tail.len()) as u64;
+        for (place, byte) in (offset..).zip(head).chain((end..).zip(tail)) {
             self.put(place, 1, u64::from(*byte));
+        }
+        let places = self.words().iter().skip((first / 4) as usize);
+        for (place, word) in places.zip(words) {
+            let word = <[u8; 4]>::try_from(word).map_or(0, u32::from_le_bytes);
+            place.store(word, Ordering::Relaxed);
         }
         self.set_initialised(offset..offset.saturating_add(bytes.len() as u64));
     }
@@ -215,6 +230,30 @@ pub(crate) fn put(words: &[AtomicU32], offset: u64, bytes: u32, value: u64) {
                 let (mask, bits) = (ones << low, (value as u32 & ones) << low);
                 let change = |old: u32| Some(old & !mask | bits);
                 let _ = word.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_written_where_they_belong() {
+        for offset in 0..6 {
+            for count in 0..12 {
+                let region = Region::owned(0, 16, 0xEE, "bytes");
+                let bytes: Vec<u8> = (1..=count).collect();
+                region.write(offset, &bytes);
+                let mut expected = vec![0xEE; 16];
+                for (place, byte) in bytes.iter().enumerate() {
+                    if let Some(to) = expected.get_mut(offset as usize + place) {
+                        *to = *byte;
+                    }
+                }
+                assert_eq!(region.read(0, 16), expected);
+                assert_eq!(region.read(14, 4), [expected[14], expected[15], 0, 0]);
             }
         }
     }

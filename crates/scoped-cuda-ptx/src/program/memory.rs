@@ -139,9 +139,7 @@ fn load_parameter(
             _ => Bank::Word,
         };
         let slot = l.constant(bank, value);
-        let is_exact = l
-            .type_of(operand)
-            .is_some_and(|found| found.bytes() == kind.bytes());
+        let is_exact = l.type_of(operand).is_some_and(|found| fits(i, found, kind));
         if *operand == Operand::Sink || is_exact && l.is_alias(operand, Place { bank, slot }) {
             continue;
         }

@@ -167,9 +167,7 @@ fn mov(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
     };
     let to = l.operand(i, 0)?.clone();
     let bank = Bank::of(kind).unwrap_or(Bank::Word);
-    let is_exact = l
-        .type_of(&to)
-        .is_some_and(|found| found.bytes() == kind.bytes());
+    let is_exact = l.type_of(&to).is_some_and(|found| fits(i, found, kind));
     if is_exact && l.bank_of(&to) == Some(bank) && l.is_alias(&to, Place { bank, slot: a }) {
         return Ok(());
     }
