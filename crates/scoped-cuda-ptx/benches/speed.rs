@@ -90,7 +90,75 @@ fn mix() {
     );
 }
 
+fn matmul() {
+    const N: usize = 256;
+    let mut device = Device::new(include_str!("../tests/cuda/kernels.ptx"));
+    device.steps_max = u64::MAX;
+    let a: Vec<f32> = (0..N * N).map(|i| (i % 7) as f32).collect();
+    let b: Vec<f32> = (0..N * N).map(|i| (i % 5) as f32).collect();
+    let (da, db) = (device.upload_f32(&a), device.upload_f32(&b));
+    let dc = device.fresh(4 * (N * N) as u64, "c");
+    let parameters = Parameters::new()
+        .pointer(da)
+        .pointer(db)
+        .pointer(dc)
+        .u32(N as u32);
+    let blocks = N as u32 / 16;
+    let shape = Shape {
+        grid: [blocks, blocks, 1],
+        block: [16, 16, 1],
+        ..Shape::linear(1, 1)
+    };
+    let here = shortest(|| device.run("matmul", shape, parameters.clone()));
+    let mut c = vec![0f32; N * N];
+    let plain = shortest(|| {
+        for (row, c) in c.chunks_mut(N).enumerate() {
+            c.fill(0.0);
+            for (a, b) in a[row * N..].iter().zip(b.chunks(N)) {
+                for (c, b) in c.iter_mut().zip(b) {
+                    *c += a * b;
+                }
+            }
+        }
+        black_box(&c);
+    });
+    assert_eq!(device.read_f32(dc, N * N), c);
+    // Two loads, a product and a sum for each term.
+    report(
+        "matmul, 256 x 256, tiled",
+        here,
+        (N * N * N) as u64 * 3,
+        plain,
+    );
+}
+
+fn reduce() {
+    const N: usize = 1 << 20;
+    let mut device = Device::new(include_str!("../tests/cuda/kernels.ptx"));
+    device.steps_max = u64::MAX;
+    let x: Vec<u32> = (0..N as u32).collect();
+    let (dx, out) = (
+        device.upload_u32(&x),
+        device.fresh(4 * (N / 256) as u64, "sums"),
+    );
+    let parameters = Parameters::new().pointer(dx).pointer(out);
+    let shape = Shape::linear(N as u32 / 256, 256);
+    let here = shortest(|| device.run("reduce_tree", shape, parameters.clone()));
+    let mut sums = Vec::new();
+    let plain = shortest(|| {
+        sums = x
+            .chunks(256)
+            .map(|part| part.iter().fold(0u32, |a, b| a.wrapping_add(*b)))
+            .collect();
+        black_box(&sums);
+    });
+    assert_eq!(device.read_u32(out, N / 256), sums);
+    report("tree reduction, 2^20", here, N as u64 * 40, plain);
+}
+
 fn main() {
+    matmul();
+    reduce();
     saxpy();
     mix();
 }

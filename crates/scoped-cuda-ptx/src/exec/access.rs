@@ -112,7 +112,13 @@ pub(crate) fn addresses(registers: &Registers, address: &Address) -> [u64; WARP]
 pub(crate) fn values(registers: &Registers, place: Place) -> [u64; WARP] {
     match place.bank {
         Bank::Long => *registers.long(place.slot),
-        Bank::Word => registers.word(place.slot).map(u64::from),
+        Bank::Word => {
+            let mut row = [0; WARP];
+            for (value, word) in row.iter_mut().zip(registers.word(place.slot)) {
+                *value = u64::from(*word);
+            }
+            row
+        }
         Bank::Predicate => [0; WARP],
     }
 }
@@ -121,7 +127,13 @@ pub(crate) fn values(registers: &Registers, place: Place) -> [u64; WARP] {
 pub(crate) fn set(registers: &mut Registers, place: Place, row: &[u64; WARP], mask: u32) {
     match place.bank {
         Bank::Long => registers.set_longs(place.slot, row, mask),
-        Bank::Word => registers.set_words(place.slot, &row.map(|value| value as u32), mask),
+        Bank::Word => {
+            let mut words = [0; WARP];
+            for (word, value) in words.iter_mut().zip(row) {
+                *word = *value as u32;
+            }
+            registers.set_words(place.slot, &words, mask);
+        }
         Bank::Predicate => {
             let bits = row
                 .iter()
@@ -225,6 +237,17 @@ impl Finder<'_> {
         let Some(last) = home.region.bytes().checked_sub(u64::from(bytes)) else {
             return wrong(Class::OutOfBounds);
         };
+        // Of all lanes at once: a bit of the sum is set when one is outside.
+        let (mut outside, mut low) = (last >> 63, 0);
+        for address in addresses {
+            let offset = address.wrapping_sub(home.base);
+            outside |= offset | last.wrapping_sub(offset);
+            low |= address;
+        }
+        if mask == !0 && outside >> 63 == 0 && low & u64::from(bytes - 1) == 0 {
+            home.lanes = !0;
+            return Ok(home);
+        }
         let (mut inside, mut crooked) = (0, 0);
         for (lane, address) in addresses.iter().enumerate() {
             inside |= u32::from(address.wrapping_sub(home.base) <= last) << lane;

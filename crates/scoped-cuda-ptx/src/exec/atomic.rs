@@ -57,6 +57,7 @@ pub(crate) fn run(lanes: &mut Lanes<'_>, atomic: &Atomic) -> Result<(), Box<Faul
         let home = lanes
             .finder
             .home(atomic.space, &addresses, left, what, true)?;
+        let mut walker = home.region.cells().walk();
         for lane in each(home.lanes) {
             let address = addresses[lane];
             let offset = address.wrapping_sub(home.base);
@@ -75,7 +76,7 @@ pub(crate) fn run(lanes: &mut Lanes<'_>, atomic: &Atomic) -> Result<(), Box<Faul
                     .set_initialised(offset..offset + u64::from(bytes));
             }
             let tag = home.tag.with_lane(lane as u32);
-            if let Some(conflict) = home.region.cells().visit(offset, bytes, true, tag, &seen) {
+            if let Some(conflict) = walker.visit(offset, bytes, true, tag, &seen) {
                 return Err(home.race(conflict, lane as u32, what, offset));
             }
             let change = |was| changed(atomic, home.is_shared, was, value[lane], second[lane]);

@@ -6,6 +6,7 @@ use super::private::{Part, part};
 use super::seen::Seen;
 use super::warp::Fault;
 use crate::check::{Access as What, Class};
+use crate::memory::get;
 use crate::program::op::{Access, Bank};
 use std::sync::atomic::Ordering;
 
@@ -103,33 +104,35 @@ fn load_common(
     let home = lanes
         .finder
         .home(access.space, addresses, mask, what, access.is_strong)?;
-    let region = home.region;
+    let (region, words) = (home.region, home.region.words());
     let is_full = region.is_full();
     let locks = access.is_strong && access.bytes == 8;
-    let mut rows = [[0u64; WARP]; 8];
+    let mut walker = (!region.is_constant()).then(|| region.cells().walk());
+    let (mut row, mut rows) = ([0; WARP], [[0; WARP]; 7]);
+    let is_one = access.places.len() == 1;
     for lane in each(home.lanes) {
-        let offset = addresses[lane].wrapping_sub(home.base);
-        if !is_full && !region.is_initialised(offset..offset + u64::from(total)) {
-            return Err(fault(
-                Class::Uninitialised,
-                lane as u32,
-                what,
-                addresses[lane],
-            ));
+        let address = addresses[lane];
+        let offset = address.wrapping_sub(home.base);
+        if !is_full && !region.shadow().covers(offset, total) {
+            return Err(fault(Class::Uninitialised, lane as u32, what, address));
         }
-        if !region.is_constant() {
+        if let Some(walker) = &mut walker {
             let tag = home.tag.with_lane(lane as u32);
-            if let Some(conflict) = region.cells().visit(offset, total, false, tag, &seen) {
+            if let Some(conflict) = walker.visit(offset, total, false, tag, &seen) {
                 return Err(home.race(conflict, lane as u32, what, offset));
             }
         }
         let _guard = locks.then(|| super::atomic::lock(region, offset));
-        for (n, row) in (0..).zip(rows.iter_mut().take(access.places.len())) {
-            let place = offset + n * u64::from(access.bytes);
-            row[lane] = extended(region.get(place, access.bytes), access);
+        row[lane] = extended(get(words, offset, access.bytes), access);
+        if !is_one {
+            let places = (offset..).step_by(access.bytes as usize).skip(1);
+            for (place, row) in places.zip(rows.iter_mut().take(access.places.len() - 1)) {
+                row[lane] = extended(get(words, place, access.bytes), access);
+            }
         }
     }
-    for (place, row) in access.places.iter().zip(&rows) {
+    let rows = std::iter::once(&row).chain(&rows);
+    for (place, row) in access.places.iter().zip(rows) {
         if let Some(place) = place {
             set(lanes.registers, *place, row, home.lanes);
         }

@@ -7,7 +7,8 @@ use super::private::{Part, part};
 use super::seen::Seen;
 use super::warp::Fault;
 use crate::check::{Access as What, Class};
-use crate::program::op::{Access, Bank, Copy};
+use crate::memory::{get, put};
+use crate::program::op::{Access, Bank, Copy, Place};
 use crate::text::types::Space;
 use std::sync::atomic::Ordering;
 
@@ -98,40 +99,44 @@ fn store_common(
     let region = home.region;
     let is_free =
         !region.is_constant() && (home.is_shared || seen.grid.options.read_only.is_empty());
-    let mut rows = [[0u64; WARP]; 8];
-    for (place, row) in access.places.iter().zip(&mut rows) {
-        if let Some(place) = place {
-            *row = values(lanes.registers, *place);
-        }
+    let words = region.words();
+    let row_of =
+        |place: &Option<Place>| place.map_or([0; WARP], |place| values(lanes.registers, place));
+    let mut rows = [[0; WARP]; 7];
+    let (first, others) = match access.places.split_first() {
+        Some((first, others)) => (row_of(first), others),
+        None => return Ok(home.lanes),
+    };
+    for (place, row) in others.iter().zip(&mut rows) {
+        *row = row_of(place);
     }
-    let rows = rows.get(..access.places.len()).unwrap_or(&rows);
+    let rows = rows.get(..others.len()).unwrap_or(&rows);
     let locks = access.is_strong && access.bytes == 8;
+    let ones = !0 >> (64 - 8 * access.bytes.clamp(1, 8));
+    let mut walker = region.cells().walk();
     for lane in each(home.lanes) {
         let address = addresses[lane];
         let offset = address.wrapping_sub(home.base);
         if !is_free && !is_writable(seen.grid, &home, address, total) {
             return Err(fault(Class::ReadOnly, lane as u32, what, address));
         }
+        let all = std::iter::once(&first).chain(rows);
+        let places = all.zip((offset..).step_by(access.bytes as usize));
         let tag = home.tag.with_lane(lane as u32);
-        let conflict = region.cells().visit(offset, total, true, tag, &seen);
-        let kept = access.bytes.min(8) * 8;
-        let ones = if kept == 64 { !0 } else { (1u64 << kept) - 1 };
-        let places = (0..).map(|n| offset + n * u64::from(access.bytes));
-        if let Some(conflict) = conflict {
+        if let Some(conflict) = walker.visit(offset, total, true, tag, &seen) {
             // Two writes of the same value make no difference.
-            let same = places
-                .clone()
-                .zip(rows)
-                .all(|(place, row)| region.get(place, access.bytes) == row[lane] & ones);
-            if !conflict.was_write || !same {
+            let mut places = places.clone();
+            let is_same =
+                places.all(|(row, place)| get(words, place, access.bytes) == row[lane] & ones);
+            if !conflict.was_write || !is_same {
                 return Err(home.race(conflict, lane as u32, what, offset));
             }
         }
         let _guard = locks.then(|| super::atomic::lock(region, offset));
-        for (place, row) in places.zip(rows) {
-            region.put(place, access.bytes, row[lane]);
+        for (row, place) in places {
+            put(words, place, access.bytes, row[lane]);
         }
-        region.set_initialised(offset..offset + u64::from(total));
+        region.shadow().cover(offset, total);
     }
     Ok(home.lanes)
 }
@@ -184,7 +189,12 @@ pub(crate) fn copy(lanes: &mut Lanes<'_>, copy: &Copy) -> Result<(), Box<Fault>>
                 return Err(fault(Class::Uninitialised, lane as u32, what, from[lane]));
             }
             let tag = home.tag.with_lane(lane as u32);
-            if let Some(conflict) = home.region.cells().visit(offset, given, false, tag, &seen) {
+            if let Some(conflict) = home
+                .region
+                .cells()
+                .walk()
+                .visit(offset, given, false, tag, &seen)
+            {
                 return Err(home.race(conflict, lane as u32, what, offset));
             }
             for (to, from) in bytes
@@ -203,6 +213,7 @@ pub(crate) fn copy(lanes: &mut Lanes<'_>, copy: &Copy) -> Result<(), Box<Fault>>
         if let Some(conflict) = home
             .region
             .cells()
+            .walk()
             .visit(offset, copy.bytes, true, tag, &seen)
         {
             return Err(home.race(conflict, lane as u32, what, offset));

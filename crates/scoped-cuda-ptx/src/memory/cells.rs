@@ -203,36 +203,16 @@ impl Cells {
         }))
     }
 
-    /// Notes an access of bytes from an offset. An access without order to it is a conflict.
-    #[inline(always)]
-    pub(crate) fn visit(
-        &self,
-        offset: u64,
-        bytes: u32,
-        is_write: bool,
-        now: Tag,
-        visitor: &impl Visitor,
-    ) -> Option<Conflict> {
-        let mut found = None;
-        for (word, part) in words(offset, bytes) {
-            let chunk = self.chunk(word)?;
-            let line = chunk.lines.get(word % CHUNK / LINE)?;
-            let cells = chunk
-                .words
-                .get_or_init(|| (0..CHUNK).map(|_| Cell::default()).collect());
-            let cell = cells.get(word % CHUNK)?;
-            let now = now.with_bytes(part);
-            let lane = (word % LINE) as u32;
-            found = found
-                .or_else(|| {
-                    line.row
-                        .conflict(now, is_write, visitor, |tag| tag.with_lane(lane))
-                })
-                .or_else(|| cell.conflict(now, is_write, visitor, |tag| tag));
-            cell.note(now, is_write);
-            line.words.store(now.epoch(), Ordering::Relaxed);
+    /// Visits the words of several lanes.
+    pub(crate) fn walk(&self) -> Walker<'_> {
+        Walker {
+            cells: self,
+            number: usize::MAX,
+            lines: &[],
+            words: &[],
+            last: usize::MAX,
+            run: 0,
         }
-        found
     }
 
     /// Notes that each lane accesses the next word, if no access before is without order to it. Whether
@@ -268,6 +248,71 @@ impl Cells {
         }
         line.row.note(now, is_write);
         true
+    }
+}
+
+/// A visit of one lane after the other.
+pub(crate) struct Walker<'c> {
+    cells: &'c Cells,
+    /// The chunk that was last looked at.
+    number: usize,
+    lines: &'c [Line],
+    words: &'c [Cell],
+    /// The word that was last read as a whole, and by how many lanes.
+    last: usize,
+    run: u32,
+}
+
+impl<'c> Walker<'c> {
+    fn enter(&mut self, number: usize) -> Option<()> {
+        if self.number != number {
+            let chunk: &'c Chunk = self.cells.chunk(number * CHUNK)?;
+            self.lines = &chunk.lines;
+            self.words = chunk
+                .words
+                .get_or_init(|| (0..CHUNK).map(|_| Cell::default()).collect());
+            self.number = number;
+        }
+        Some(())
+    }
+
+    /// Notes an access of bytes from an offset. An access without order to it is a conflict.
+    #[inline(always)]
+    pub(crate) fn visit(
+        &mut self,
+        offset: u64,
+        bytes: u32,
+        is_write: bool,
+        now: Tag,
+        visitor: &impl Visitor,
+    ) -> Option<Conflict> {
+        let mut found = None;
+        for (word, part) in words(offset, bytes) {
+            if !is_write && part == 0xF {
+                // When two lanes may read a word, all may, and two readers are enough to remember.
+                self.run = if word == self.last { self.run + 1 } else { 1 };
+                self.last = word;
+                if self.run > 2 {
+                    continue;
+                }
+            }
+            self.enter(word / CHUNK)?;
+            let line = self.lines.get(word % CHUNK / LINE)?;
+            let cell = self.words.get(word % CHUNK)?;
+            let now = now.with_bytes(part);
+            let lane = (word % LINE) as u32;
+            found = found
+                .or_else(|| {
+                    line.row
+                        .conflict(now, is_write, visitor, |tag| tag.with_lane(lane))
+                })
+                .or_else(|| cell.conflict(now, is_write, visitor, |tag| tag));
+            cell.note(now, is_write);
+            if line.words.load(Ordering::Relaxed) != now.epoch() {
+                line.words.store(now.epoch(), Ordering::Relaxed);
+            }
+        }
+        found
     }
 }
 

@@ -6,4 +6,5 @@ mod shadow;
 
 pub(crate) use cells::{CLOCK_MAX, Cells, Conflict, Tag, Visitor, WARP_MASK};
 pub use region::{Memory, Region, Storage};
+pub(crate) use region::{get, put};
 pub(crate) use shadow::Shadow;

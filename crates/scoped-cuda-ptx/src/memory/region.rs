@@ -172,6 +172,10 @@ impl Region {
         &self.cells
     }
 
+    pub(crate) fn shadow(&self) -> &Shadow {
+        &self.shadow
+    }
+
     /// Whether every byte is known to be written.
     #[inline(always)]
     pub(crate) fn is_full(&self) -> bool {

@@ -56,6 +56,23 @@ impl Shadow {
         }
     }
 
+    /// Whether 1, 2, 4, 8, 16 or 32 bytes at an aligned offset are written.
+    #[inline(always)]
+    pub(crate) fn covers(&self, offset: u64, bytes: u32) -> bool {
+        let mask = ((1u64 << (bytes & 63)) - 1) << (offset % 64);
+        let bits = self.bits.get((offset / 64) as usize);
+        let bits = bits.map_or(0, |bits| bits.load(Ordering::Relaxed));
+        bits & mask == mask || self.is_full()
+    }
+
+    /// Notes that so many bytes at an aligned offset are written.
+    #[inline(always)]
+    pub(crate) fn cover(&self, offset: u64, bytes: u32) {
+        if !self.is_full() && !self.covers(offset, bytes) {
+            self.set(offset..offset + u64::from(bytes));
+        }
+    }
+
     /// Forgets that bytes were written.
     pub(crate) fn clear(&self, range: Range<u64>) {
         if self.is_full.load(Ordering::Relaxed) {
