@@ -183,7 +183,7 @@ fn no_text_is_too_strange() {
     let mut random = Random(7);
     let texts: Vec<String> = TEXTS.iter().flat_map(|text| pieces(text)).collect();
     let mut read = 0;
-    for _ in 0..3000 {
+    for _ in 0..600 {
         let mut text = texts[random.below(texts.len())].clone();
         for _ in 0..=random.below(3) * 5 {
             text = changed(&text, &mut random);
@@ -197,5 +197,5 @@ fn no_text_is_too_strange() {
             .unwrap_or(0);
         let _ = Module::parse(&text[..cut]);
     }
-    assert!(read > 100, "only {read} texts were read");
+    assert!(read > 20, "only {read} texts were read");
 }

@@ -98,6 +98,12 @@ impl<'a> Grid<'a> {
                 "the grid is not a whole number of clusters".to_owned(),
             ));
         }
+        let together = u128::from(options.multiprocessors) * 32;
+        if shape.is_cooperative && blocks > together {
+            return Err(wrong(format!(
+                "{blocks} blocks cannot run together, {together} can"
+            )));
+        }
         let needed = kernel.parameter_bytes() as usize;
         if parameters.len() < needed {
             let given = parameters.len();

@@ -73,14 +73,14 @@ pub(super) fn formatted(reader: &Reader<'_>, format: u64, arguments: u64) -> Opt
 }
 
 fn word(reader: &Reader<'_>, next: &mut u64) -> Option<u32> {
-    let at = next.next_multiple_of(4);
-    *next = at + 4;
+    let at = next.wrapping_add(3) & !3;
+    *next = at.wrapping_add(4);
     reader.bytes(at).map(u32::from_le_bytes)
 }
 
 fn long(reader: &Reader<'_>, next: &mut u64) -> Option<u64> {
-    let at = next.next_multiple_of(8);
-    *next = at + 8;
+    let at = next.wrapping_add(7) & !7;
+    *next = at.wrapping_add(8);
     reader.bytes(at).map(u64::from_le_bytes)
 }
 

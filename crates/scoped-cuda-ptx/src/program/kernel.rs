@@ -101,14 +101,18 @@ impl<'m> Kernel<'m> {
                     align_dynamic = align_dynamic.max(variable.align);
                     continue;
                 }
-                let start = end.next_multiple_of(variable.align);
+                let start = end
+                    .checked_next_multiple_of(variable.align)
+                    .unwrap_or(u32::MAX);
                 end = start.saturating_add(variable.bytes);
                 if let Some(place) = places.get_mut(*index) {
                     *place = Some(start);
                 }
             }
         }
-        let dynamic = end.next_multiple_of(align_dynamic);
+        let dynamic = end
+            .checked_next_multiple_of(align_dynamic)
+            .unwrap_or(u32::MAX);
         for index in used {
             let is_dynamic = self
                 .module

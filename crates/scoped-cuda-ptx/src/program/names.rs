@@ -20,8 +20,8 @@ pub(crate) enum Name {
 struct Scope {
     parent: Option<usize>,
     names: HashMap<String, Name>,
-    /// `%r<10>`: a prefix, a type, a count.
-    many: Vec<(String, Type, u32)>,
+    /// `%r<10>`: by the prefix, a type and a count.
+    many: HashMap<String, (Type, u32)>,
     places: HashMap<String, Place>,
 }
 
@@ -45,7 +45,7 @@ impl Names {
         self.scopes.push(Scope {
             parent,
             names: HashMap::new(),
-            many: Vec::new(),
+            many: HashMap::new(),
             places: HashMap::new(),
         });
         self.current = self.scopes.len() - 1;
@@ -74,7 +74,7 @@ impl Names {
             return false;
         };
         if is_prefix {
-            return scope.many.iter().any(|(prefix, ..)| prefix == name);
+            return scope.many.contains_key(name);
         }
         scope.names.contains_key(name)
             || self
@@ -90,7 +90,7 @@ impl Names {
 
     pub(crate) fn declare_many(&mut self, prefix: &str, kind: Type, count: u32) {
         if let Some(scope) = self.scopes.get_mut(self.current) {
-            scope.many.push((prefix.to_owned(), kind, count));
+            scope.many.insert(prefix.to_owned(), (kind, count));
         }
     }
 
@@ -106,25 +106,27 @@ impl Names {
 
     /// The scope and the type of a register.
     fn owner(&self, name: &str) -> Option<(usize, Type)> {
-        self.outwards().find_map(|number| {
-            let scope = self.scopes.get(number)?;
+        self.outwards().find_map(|of| {
+            let scope = self.scopes.get(of)?;
             match scope.names.get(name) {
-                Some(Name::Register(kind)) => return Some((number, *kind)),
+                Some(Name::Register(kind)) => return Some((of, *kind)),
                 Some(_) => return None,
                 None => {}
             }
-            let many = scope.many.iter().rev();
-            let is_one = |(prefix, _, count): &&(String, Type, u32)| {
-                let digits = name.strip_prefix(prefix.as_str());
-                let is_plain = |digits: &&str| *digits == "0" || !digits.starts_with(['0', '+']);
-                let number = digits
-                    .filter(is_plain)
-                    .and_then(|digits| digits.parse().ok());
-                number.is_some_and(|number: u32| number < *count)
-            };
-            many.into_iter()
-                .find(is_one)
-                .map(|(_, kind, _)| (number, *kind))
+            // The prefix may itself end with digits.
+            let digits = name
+                .bytes()
+                .rev()
+                .take_while(u8::is_ascii_digit)
+                .count()
+                .min(10);
+            (name.len() - digits..name.len()).find_map(|cut| {
+                let (prefix, digits) = name.split_at_checked(cut)?;
+                let (kind, count) = scope.many.get(prefix)?;
+                let is_plain = digits == "0" || !digits.starts_with('0');
+                let number: u32 = digits.parse().ok().filter(|_| is_plain)?;
+                (number < *count).then_some((of, *kind))
+            })
         })
     }
 

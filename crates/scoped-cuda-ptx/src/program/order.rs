@@ -23,8 +23,8 @@ pub(super) fn ordered(steps: Vec<Step>, jumps: &[Jump]) -> Vec<Step> {
     let mut order = Vec::with_capacity(blocks.len());
     // What the first block does not lead to is left out.
     let all = reachable(&blocks);
-    let mut marks = vec![0u32; blocks.len()];
-    sort(&blocks, &all, None, &mut marks, &mut 0, &mut order, 0);
+    let mut scratch = Scratch::new(blocks.len());
+    sort(&blocks, &all, None, &mut scratch, &mut order, 0);
     lay_out(steps, jumps, &blocks, &block_of, &order)
 }
 
@@ -105,24 +105,49 @@ fn falls_through(steps: &[Step], block: &Block) -> bool {
     last.is_none_or(|step| !ends_block(&step.op) || step.guard != Guard::Always)
 }
 
+/// What is noted of each block while components are looked for.
+struct Scratch {
+    /// The last search that the block belongs to.
+    marks: Vec<u32>,
+    searches: u32,
+    index: Vec<usize>,
+    low: Vec<usize>,
+    is_open: Vec<bool>,
+}
+
+impl Scratch {
+    fn new(blocks: usize) -> Self {
+        Self {
+            marks: vec![0; blocks],
+            searches: 0,
+            index: vec![usize::MAX; blocks],
+            low: vec![usize::MAX; blocks],
+            is_open: vec![false; blocks],
+        }
+    }
+
+    /// Begins a search among blocks.
+    fn begin(&mut self, among: &[usize]) {
+        self.searches += 1;
+        for block in among {
+            self.marks[*block] = self.searches;
+            self.index[*block] = usize::MAX;
+            self.low[*block] = usize::MAX;
+            self.is_open[*block] = false;
+        }
+    }
+}
+
 /// Appends blocks in order. `head` is a block to which edges do not count.
 fn sort(
     blocks: &[Block],
     among: &[usize],
     head: Option<usize>,
-    marks: &mut [u32],
-    tag: &mut u32,
+    scratch: &mut Scratch,
     order: &mut Vec<usize>,
     depth: u32,
 ) {
-    *tag += 1;
-    let mine = *tag;
-    for block in among {
-        if let Some(mark) = marks.get_mut(*block) {
-            *mark = mine;
-        }
-    }
-    let mut components = components(blocks, among, head, marks, mine);
+    let mut components = components(blocks, among, head, scratch);
     components.reverse();
     for component in components {
         match component.as_slice() {
@@ -131,7 +156,7 @@ fn sort(
                 order.push(*first);
                 let mut rest = rest.to_vec();
                 rest.sort_unstable();
-                sort(blocks, &rest, Some(*first), marks, tag, order, depth + 1);
+                sort(blocks, &rest, Some(*first), scratch, order, depth + 1);
             }
             all => {
                 let mut all = all.to_vec();
@@ -148,12 +173,17 @@ fn components(
     blocks: &[Block],
     among: &[usize],
     head: Option<usize>,
-    marks: &[u32],
-    mine: u32,
+    scratch: &mut Scratch,
 ) -> Vec<Vec<usize>> {
-    let mut index = vec![usize::MAX; blocks.len()];
-    let mut low = vec![usize::MAX; blocks.len()];
-    let mut is_open = vec![false; blocks.len()];
+    scratch.begin(among);
+    let mine = scratch.searches;
+    let Scratch {
+        marks,
+        index,
+        low,
+        is_open,
+        ..
+    } = scratch;
     let (mut open, mut found, mut count) = (Vec::new(), Vec::new(), 0);
     for root in among {
         if index[*root] != usize::MAX {
