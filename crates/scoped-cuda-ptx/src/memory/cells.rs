@@ -314,6 +314,48 @@ impl<'c> Walker<'c> {
         }
         found
     }
+
+    /// Notes that lanes, one after the other, read words, one after the other, if no write before is
+    /// without order to it. Whether it was noted.
+    #[inline(always)]
+    pub(crate) fn read_run(
+        &mut self,
+        offset: u64,
+        count: usize,
+        now: Tag,
+        visitor: &impl Visitor,
+    ) -> bool {
+        let first = (offset / 4) as usize;
+        let (start, end) = (first % CHUNK, first % CHUNK + count);
+        if end > CHUNK || count == 0 || self.enter(first / CHUNK).is_none() {
+            return false;
+        }
+        let lines = self.lines.get(start / LINE..=(end - 1) / LINE);
+        let (Some(lines), Some(words)) = (lines, self.words.get(start..end)) else {
+            return false;
+        };
+        let now = now.with_bytes(0xF);
+        for line in lines {
+            let writer = load(&line.row.writer);
+            if writer.epoch() == now.epoch() && !visitor.is_ordered(writer, now) {
+                return false;
+            }
+            if line.words.load(Ordering::Relaxed) != now.epoch() {
+                line.words.store(now.epoch(), Ordering::Relaxed);
+            }
+        }
+        let lanes = || (now.lane()..).map(|lane| now.with_lane(lane));
+        for (cell, now) in words.iter().zip(lanes()) {
+            let writer = load(&cell.writer);
+            if writer.epoch() == now.epoch() && conflict(writer, now, visitor, true).is_some() {
+                return false;
+            }
+        }
+        for (cell, now) in words.iter().zip(lanes()) {
+            cell.note(now, false);
+        }
+        true
+    }
 }
 
 /// The words of a range, each with the bytes that belong to it.
