@@ -1,6 +1,6 @@
 //! Threads that work together: shared memory, barriers, warps, atomics, clusters, grids.
 
-use super::{ASYNCHRONOUS, Case, noise};
+use super::{ASYNCHRONOUS, BLOCKS, Case, noise};
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
@@ -22,6 +22,9 @@ pub(super) fn cases() -> Vec<Case> {
         coalesced(),
         copied(),
         awaited(),
+        block_sort(),
+        block_scan(),
+        block_reduce(),
     ]
 }
 
@@ -284,5 +287,33 @@ fn awaited() -> Case {
     }
     let mut case = Case::new("awaited", 1, 128).words(&x).fresh(512).gives(&v);
     case.text = ASYNCHRONOUS;
+    case
+}
+
+fn block_sort() -> Case {
+    let x = noise(512, 34);
+    let mut sorted = x.clone();
+    sorted.sort_unstable();
+    let mut case = Case::new("block_sort", 1, 128).words(&x).gives(&sorted);
+    case.text = BLOCKS;
+    case
+}
+
+fn block_scan() -> Case {
+    let x = small(256, 35);
+    let mut case = Case::new("block_scan", 1, 256)
+        .words(&x)
+        .gives(&scanned(&x));
+    case.text = BLOCKS;
+    case
+}
+
+fn block_reduce() -> Case {
+    let x = small(256, 36);
+    let mut case = Case::new("block_reduce", 1, 256)
+        .words(&x)
+        .fresh(4)
+        .gives(&[x.iter().sum()]);
+    case.text = BLOCKS;
     case
 }

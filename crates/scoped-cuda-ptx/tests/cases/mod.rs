@@ -44,6 +44,7 @@ pub(crate) struct Case {
 }
 
 pub(crate) const KERNELS: &str = include_str!("../cuda/kernels.ptx");
+pub(crate) const BLOCKS: &str = include_str!("../cuda/blocks.ptx");
 pub(crate) const ASYNCHRONOUS: &str = include_str!("../cuda/asynchronous.ptx");
 
 impl Case {
