@@ -167,6 +167,13 @@ impl<'a> Grid<'a> {
         is_there.then_some(&self.workspace)
     }
 
+    /// Whether an address lies in a variable in constant memory.
+    pub(crate) fn is_constant(&self, address: u64) -> bool {
+        let variables = self.module.variables().iter().zip(self.variables);
+        let mut constants = variables.filter(|(variable, _)| variable.is_constant);
+        constants.any(|(variable, base)| address.wrapping_sub(*base) < variable.bytes)
+    }
+
     /// The address that `%envreg1` and `%envreg2` tell.
     pub(crate) fn workspace(&self) -> u64 {
         if self.shape.is_cooperative {

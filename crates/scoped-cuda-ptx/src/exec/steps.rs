@@ -1,6 +1,6 @@
 //! The steps of a group of lanes, one after the other.
 
-use super::access::{Finder, Lanes};
+use super::access::{Finder, Lanes, each};
 use super::grid::Grid;
 use super::private::Private;
 use super::seen::Seen;
@@ -9,6 +9,7 @@ use super::warp::{Fault, PATIENCE, STRONG_STEP, State, TURN, Warp};
 use super::worker::Store;
 use super::{atomic, convert, load, mbarrier, store, vote};
 use crate::check::Class;
+use crate::program::SHARED_WINDOW;
 use crate::program::op::{Bank, ClusterBarrier, Guard, Op, Scope};
 
 impl Warp {
@@ -229,6 +230,16 @@ impl Warp {
                     }
                 }
                 Op::Sleep => *time = (*time + 1).saturating_sub(TURN / 4),
+                Op::IsConstant(to, from, asks_constant) => {
+                    let row = frame.registers.long(*from);
+                    let is_one = |address: u64| {
+                        let is_constant = grid.is_constant(address);
+                        is_constant == *asks_constant && address < SHARED_WINDOW
+                    };
+                    let lanes = each(mask).filter(|lane| is_one(row[*lane]));
+                    let bits = lanes.fold(0, |bits, lane| bits | 1 << lane);
+                    frame.registers.set_predicate(*to, bits, mask);
+                }
                 Op::Rank(to, from) => {
                     let mut row = [0; 32];
                     for (lane, rank) in row.iter_mut().enumerate() {

@@ -274,6 +274,10 @@ fn generic(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
 fn is_space(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
     let d = l.target(i, 0, Type::Pred)?;
     let a = l.source(i, 1, Type::U64)?;
+    if let space @ (Space::Const | Space::Global) = space(i) {
+        l.emit(Op::IsConstant(d, a, space == Space::Const));
+        return Ok(());
+    }
     let test: Plain = match (space(i), i.has("shared::cluster")) {
         (Space::Shared, true) => run!(|a: u64| -> bool { a & WINDOW == SHARED_WINDOW }),
         (Space::Shared, false) => {
@@ -281,7 +285,6 @@ fn is_space(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
         }
         (Space::Local, _) => run!(|a: u64| -> bool { a & WINDOW == LOCAL_WINDOW }),
         (Space::Param, _) => run!(|a: u64| -> bool { a & WINDOW == PARAM_WINDOW }),
-        (Space::Global, _) => run!(|a: u64| -> bool { a < SHARED_WINDOW }),
         _ => return Err(Trouble::NotSimulated),
     };
     l.emit(Op::Plain(

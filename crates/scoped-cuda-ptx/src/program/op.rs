@@ -79,6 +79,8 @@ pub(crate) enum Op {
     Fence(Scope),
     /// A pause, in which other warps go on.
     Sleep,
+    /// Whether an address is in constant memory, or in global memory: the predicate, the address.
+    IsConstant(Slot, Slot, bool),
     /// The rank of the block that a shared address names.
     Rank(Place, Place),
     Cluster(ClusterBarrier),
