@@ -66,6 +66,8 @@
 //! - Additions, products, fused products, divisions and square roots of every rounding mode, conversions and
 //!   comparisons give the bits that IEEE 754 asks for. Functions that the ISA calls approximate are computed
 //!   in double precision and rounded; a device may give another number within the ISA's error.
+//! - `mul` and `add` of floats without a rounding modifier are rounded one by one here. ptxas may fuse them
+//!   into one `fma`; with `.rn` it does not.
 //! - Lanes that part at a branch meet again at the first step where they can. A device may keep them apart
 //!   for longer, so `activemask` may differ.
 //! - The order of atomics of several threads is fixed for one host thread, and free for several, as it is on

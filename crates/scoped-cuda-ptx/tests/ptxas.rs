@@ -4,7 +4,10 @@
 //!     pip download --no-deps nvidia-cuda-nvcc    # and unzip the wheel
 //!     PTXAS=.../bin/ptxas ROUNDS=2000 cargo test -p scoped-cuda-ptx --test ptxas -- --ignored --nocapture
 
-use scoped_cuda_ptx::Module;
+mod common;
+
+use common::{Device, Parameters};
+use scoped_cuda_ptx::{Module, Shape};
 use std::path::Path;
 use std::process::Command;
 
@@ -198,4 +201,59 @@ fn no_text_is_too_strange() {
         let _ = Module::parse(&text[..cut]);
     }
     assert!(read > 20, "only {read} texts were read");
+}
+
+/// Whatever is changed, a kernel that is simulated ends, with a finding perhaps.
+#[test]
+fn no_kernel_is_too_strange() {
+    let rounds = std::env::var("ROUNDS")
+        .ok()
+        .and_then(|rounds| rounds.parse().ok());
+    let seed = std::env::var("SEED")
+        .ok()
+        .and_then(|seed| seed.parse().ok());
+    let mut random = Random(seed.unwrap_or(11));
+    let texts: Vec<String> = TEXTS.iter().flat_map(|text| pieces(text)).collect();
+    let (mut ended, mut found) = (0, 0);
+    for _ in 0..rounds.unwrap_or(500) {
+        let mut text = texts[random.below(texts.len())].clone();
+        for _ in 0..=random.below(3) {
+            text = changed(&text, &mut random);
+        }
+        let Ok(module) = Module::parse(&text) else {
+            continue;
+        };
+        let names: Vec<String> = module
+            .kernels()
+            .map(|kernel| kernel.name().to_owned())
+            .collect();
+        for name in names
+            .iter()
+            .filter(|name| module.check_supported(name).is_ok())
+        {
+            let mut device = Device::new(&text);
+            device.steps_max = 1 << 12;
+            let mut parameters = Parameters::new();
+            for _ in 0..16 {
+                let place = device.upload(&[random.below(200) as u8; 4096], "bytes");
+                parameters = parameters.pointer(place);
+            }
+            let shape = Shape {
+                is_cooperative: random.below(2) == 0,
+                cluster: [1 + random.below(2) as u32, 1, 1],
+                ..Shape::linear(4, 40).with_shared(512)
+            };
+            match device.launch(name, shape, parameters) {
+                Ok(()) => ended += 1,
+                Err(finding) => {
+                    assert!(!finding.to_string().is_empty());
+                    found += 1;
+                }
+            }
+        }
+    }
+    assert!(
+        ended > 5 && found > 5,
+        "{ended} ended, {found} had findings"
+    );
 }

@@ -52,6 +52,8 @@ pub(super) struct Lower<'a> {
     pub(super) jumps: Vec<Jump>,
     pub(super) tables: HashMap<String, Vec<String>>,
     pub(super) is_entry: bool,
+    /// Parameters lie close together: those of a kernel.
+    pub(super) is_packed: bool,
     /// The bytes of the formal parameters, which come first.
     pub(super) formal_bytes: u32,
     guard: Guard,
@@ -84,6 +86,7 @@ impl<'a> Lower<'a> {
             jumps: Vec::new(),
             tables: HashMap::new(),
             is_entry,
+            is_packed: is_entry,
             formal_bytes: 0,
             guard: Guard::Always,
             line: 0,
@@ -275,7 +278,9 @@ impl<'a> Lower<'a> {
                 let Some((bytes, align)) = super::layout::size(variable) else {
                     return wrong("the parameter is too large");
                 };
-                let start = self.param_bytes.next_multiple_of(align);
+                // Calls copy whole words. A kernel's parameters lie as the host lays them out.
+                let least = if self.is_packed { 1 } else { 4 };
+                let start = self.param_bytes.next_multiple_of(align.max(least));
                 self.param_bytes = start.saturating_add(bytes);
                 if self.param_bytes > super::layout::PARAM_BYTES_MAX {
                     return wrong("the parameters are too large");

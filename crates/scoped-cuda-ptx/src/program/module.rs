@@ -288,6 +288,7 @@ impl Module {
         }
         let formal_bytes = lower.param_bytes;
         lower.formal_bytes = formal_bytes;
+        lower.is_packed = false;
         for result in &function.returns {
             returns.push(formal(&mut lower, result)?);
         }
