@@ -66,7 +66,7 @@ impl Default for Options<'_> {
         Self {
             workers: 1,
             stack_bytes: 64 << 10,
-            steps_max: 1 << 36,
+            steps_max: 1 << 33,
             read_only: &[],
             print: &|text| print!("{text}"),
             multiprocessors: 132,

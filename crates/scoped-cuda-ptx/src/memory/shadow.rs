@@ -1,12 +1,18 @@
 //! Which bytes of an allocation have been written.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Words of bits in a chunk. Chunks come into being when they are touched.
+const CHUNK: usize = 1 << 9;
+
+type Chunk = Box<[AtomicU64]>;
 
 /// A bit per byte.
 #[derive(Debug)]
 pub(crate) struct Shadow {
-    bits: Box<[AtomicU64]>,
+    chunks: Box<[OnceLock<Chunk>]>,
     bytes: u64,
     /// Every byte has been written: the bits need not be looked at.
     is_full: AtomicBool,
@@ -22,12 +28,27 @@ fn part(start: u64, end: u64) -> (usize, u64, u64) {
 
 impl Shadow {
     pub(crate) fn new(bytes: u64) -> Self {
-        let words = bytes.div_ceil(64);
+        let chunks = bytes.div_ceil(64 * CHUNK as u64);
         Self {
-            bits: (0..words).map(|_| AtomicU64::new(0)).collect(),
+            chunks: (0..chunks).map(|_| OnceLock::new()).collect(),
             bytes,
             is_full: AtomicBool::new(bytes == 0),
         }
+    }
+
+    /// The bits of a word. A chunk that was not touched has none.
+    #[inline(always)]
+    fn bits(&self, word: usize) -> u64 {
+        let chunk = self.chunks.get(word / CHUNK).and_then(OnceLock::get);
+        let bits = chunk.and_then(|chunk| chunk.get(word % CHUNK));
+        bits.map_or(0, |bits| bits.load(Ordering::Relaxed))
+    }
+
+    /// A word of bits, to be changed.
+    fn word(&self, word: usize) -> Option<&AtomicU64> {
+        let chunk = self.chunks.get(word / CHUNK)?;
+        let chunk = chunk.get_or_init(|| (0..CHUNK).map(|_| AtomicU64::new(0)).collect());
+        chunk.get(word % CHUNK)
     }
 
     /// Whether every byte is known to be written.
@@ -47,8 +68,8 @@ impl Shadow {
         let mut start = range.start;
         while start < end {
             let (word, mask, count) = part(start, end);
-            if let Some(bits) = self.bits.get(word) {
-                if bits.load(Ordering::Relaxed) & mask != mask {
+            if self.bits(word) & mask != mask {
+                if let Some(bits) = self.word(word) {
                     bits.fetch_or(mask, Ordering::Relaxed);
                 }
             }
@@ -60,9 +81,7 @@ impl Shadow {
     #[inline(always)]
     pub(crate) fn covers(&self, offset: u64, bytes: u32) -> bool {
         let mask = ((1u64 << (bytes & 63)) - 1) << (offset % 64);
-        let bits = self.bits.get((offset / 64) as usize);
-        let bits = bits.map_or(0, |bits| bits.load(Ordering::Relaxed));
-        bits & mask == mask || self.is_full()
+        self.bits((offset / 64) as usize) & mask == mask || self.is_full()
     }
 
     /// Notes that so many bytes at an aligned offset are written.
@@ -76,8 +95,10 @@ impl Shadow {
     /// Forgets that bytes were written.
     pub(crate) fn clear(&self, range: Range<u64>) {
         if self.is_full.load(Ordering::Relaxed) {
-            for bits in &self.bits {
-                bits.store(!0, Ordering::Relaxed);
+            for chunk in &self.chunks {
+                for bits in chunk.get_or_init(|| (0..CHUNK).map(|_| AtomicU64::new(0)).collect()) {
+                    bits.store(!0, Ordering::Relaxed);
+                }
             }
             self.is_full.store(self.bytes == 0, Ordering::Relaxed);
         }
@@ -85,8 +106,10 @@ impl Shadow {
         let mut start = range.start;
         while start < end {
             let (word, mask, count) = part(start, end);
-            if let Some(bits) = self.bits.get(word) {
-                bits.fetch_and(!mask, Ordering::Relaxed);
+            if self.bits(word) & mask != 0 {
+                if let Some(bits) = self.word(word) {
+                    bits.fetch_and(!mask, Ordering::Relaxed);
+                }
             }
             start += count;
         }
@@ -99,11 +122,7 @@ impl Shadow {
         let mut start = range.start;
         while start < range.end {
             let (word, mask, count) = part(start, range.end);
-            let bits = self
-                .bits
-                .get(word)
-                .map_or(0, |bits| bits.load(Ordering::Relaxed));
-            if bits & mask != mask {
+            if self.bits(word) & mask != mask {
                 return false;
             }
             start += count;
