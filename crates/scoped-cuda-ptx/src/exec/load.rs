@@ -3,10 +3,11 @@
 use super::access::{Home, Lanes, addresses, each, fault, is_common, is_row, set};
 use super::lanes::WARP;
 use super::private::{Part, part};
+use super::runs;
 use super::seen::Seen;
 use super::warp::Fault;
 use crate::check::{Access as What, Class};
-use crate::memory::{Walker, get};
+use crate::memory::get;
 use crate::program::op::{Access, Bank};
 use std::sync::atomic::Ordering;
 
@@ -108,27 +109,32 @@ fn load_common(
     let is_full = region.is_full();
     let locks = access.is_strong && access.bytes == 8;
     let mut walker = (!region.is_constant()).then(|| region.cells().walk());
-    if let (4, [Some(place)]) = (access.bytes, access.places.as_slice()) {
-        if let Some(row) = load_runs(&home, &seen, addresses, walker.as_mut()) {
-            match (place.bank, access.signed) {
-                (Bank::Word, _) => lanes.registers.set_words(place.slot, &row, home.lanes),
-                _ => {
-                    let row = row.map(|value| extended(value.into(), access));
-                    set(lanes.registers, *place, &row, home.lanes);
-                }
-            }
-            return Ok(home.lanes);
+    let is_free = runs::are_free(&home, &seen, addresses, total, false, walker.as_mut());
+    if let (true, 4, [Some(place)]) = (is_free, access.bytes, access.places.as_slice()) {
+        let mut row = [0; WARP];
+        for (lane, value) in row.iter_mut().enumerate() {
+            let offset = addresses[lane].wrapping_sub(home.base);
+            let word = words.get((offset / 4) as usize);
+            *value = word.map_or(0, |word| word.load(Ordering::Relaxed));
         }
+        match place.bank {
+            Bank::Word => lanes.registers.set_words(place.slot, &row, home.lanes),
+            _ => {
+                let row = row.map(|value| extended(value.into(), access));
+                set(lanes.registers, *place, &row, home.lanes);
+            }
+        }
+        return Ok(home.lanes);
     }
     let (mut row, mut rows) = ([0; WARP], [[0; WARP]; 7]);
     let is_one = access.places.len() == 1;
     for lane in each(home.lanes) {
         let address = addresses[lane];
         let offset = address.wrapping_sub(home.base);
-        if !is_full && !region.shadow().covers(offset, total) {
+        if !is_free && !is_full && !region.shadow().covers(offset, total) {
             return Err(fault(Class::Uninitialised, lane as u32, what, address));
         }
-        if let Some(walker) = &mut walker {
+        if let Some(walker) = walker.as_mut().filter(|_| !is_free) {
             let tag = home.tag.with_lane(lane as u32);
             if let Some(conflict) = walker.visit(offset, total, false, tag, &seen) {
                 return Err(home.race(conflict, lane as u32, what, offset));
@@ -150,64 +156,6 @@ fn load_common(
         }
     }
     Ok(home.lanes)
-}
-
-/// Loads words by runs of lanes that read the same word, or one word after the other. `None`: it has to be
-/// done by lane.
-#[inline(always)]
-fn load_runs(
-    home: &Home<'_>,
-    seen: &Seen<'_>,
-    addresses: &[u64; WARP],
-    mut walker: Option<&mut Walker<'_>>,
-) -> Option<[u32; WARP]> {
-    let (region, words) = (home.region, home.region.words());
-    let is_full = region.is_full();
-    let mut row = [0; WARP];
-    let mut lane = 0;
-    while lane < WARP {
-        if home.lanes >> lane & 1 == 0 {
-            lane += 1;
-            continue;
-        }
-        let address = addresses[lane];
-        let offset = address.wrapping_sub(home.base);
-        let follows = |step: u64| {
-            let others = addresses.iter().enumerate().skip(lane + 1);
-            let mut expected = address;
-            let same = others.take_while(|(lane, address)| {
-                expected = expected.wrapping_add(step);
-                **address == expected && home.lanes >> lane & 1 == 1
-            });
-            same.count() + 1
-        };
-        let same = follows(0);
-        let count = if same > 1 { 1 } else { follows(4) };
-        if !is_full && !region.is_initialised(offset..offset + 4 * count as u64) {
-            return None;
-        }
-        if let Some(walker) = walker.as_deref_mut() {
-            // Two readers of a word are enough to remember.
-            for reader in 0..same.min(2) {
-                let tag = home.tag.with_lane((lane + reader) as u32);
-                if !walker.read_run(offset, count, tag, seen) {
-                    return None;
-                }
-            }
-        }
-        let place = (offset / 4) as usize;
-        let from = words.get(place..place + count)?;
-        if same > 1 {
-            let value = from.first()?.load(Ordering::Relaxed);
-            row.get_mut(lane..lane + same)?.fill(value);
-        } else {
-            for (to, from) in row.iter_mut().skip(lane).zip(from) {
-                *to = from.load(Ordering::Relaxed);
-            }
-        }
-        lane += same.max(count);
-    }
-    Some(row)
 }
 
 /// Loads a word for every lane, one after the other in memory. `None`: it has to be done by lane.

@@ -16,6 +16,7 @@ mod mbarrier;
 mod print;
 mod private;
 mod report;
+mod runs;
 mod seen;
 mod steps;
 mod store;

@@ -4,6 +4,7 @@ use super::access::{Home, Lanes, addresses, each, fault, is_common, is_row, valu
 use super::grid::Grid;
 use super::lanes::WARP;
 use super::private::{Part, part};
+use super::runs;
 use super::seen::Seen;
 use super::warp::Fault;
 use crate::check::{Access as What, Class};
@@ -114,6 +115,8 @@ fn store_common(
     let locks = access.is_strong && access.bytes == 8;
     let ones = !0 >> (64 - 8 * access.bytes.clamp(1, 8));
     let mut walker = region.cells().walk();
+    let is_checked =
+        is_free && runs::are_free(&home, &seen, addresses, total, true, Some(&mut walker));
     for lane in each(home.lanes) {
         let address = addresses[lane];
         let offset = address.wrapping_sub(home.base);
@@ -123,7 +126,11 @@ fn store_common(
         let all = std::iter::once(&first).chain(rows);
         let places = all.zip((offset..).step_by(access.bytes as usize));
         let tag = home.tag.with_lane(lane as u32);
-        if let Some(conflict) = walker.visit(offset, total, true, tag, &seen) {
+        let conflict = match is_checked {
+            true => None,
+            false => walker.visit(offset, total, true, tag, &seen),
+        };
+        if let Some(conflict) = conflict {
             // Two writes of the same value make no difference.
             let mut places = places.clone();
             let is_same =
@@ -136,7 +143,9 @@ fn store_common(
         for (row, place) in places {
             put(words, place, access.bytes, row[lane]);
         }
-        region.shadow().cover(offset, total);
+        if !is_checked {
+            region.shadow().cover(offset, total);
+        }
     }
     Ok(home.lanes)
 }

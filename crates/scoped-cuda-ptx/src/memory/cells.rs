@@ -315,17 +315,18 @@ impl<'c> Walker<'c> {
         found
     }
 
-    /// Notes that lanes, one after the other, read words, one after the other, if no write before is
-    /// without order to it. Whether it was noted.
+    /// Notes that lanes, one after the other, access words, one after the other, so many by each, if no
+    /// access before is without order to it. Whether it was noted.
     #[inline(always)]
-    pub(crate) fn read_run(
+    pub(crate) fn visit_run<const WORDS: usize>(
         &mut self,
         offset: u64,
-        count: usize,
+        lanes: usize,
+        is_write: bool,
         now: Tag,
         visitor: &impl Visitor,
     ) -> bool {
-        let first = (offset / 4) as usize;
+        let (first, count) = ((offset / 4) as usize, lanes * WORDS);
         let (start, end) = (first % CHUNK, first % CHUNK + count);
         if end > CHUNK || count == 0 || self.enter(first / CHUNK).is_none() {
             return false;
@@ -335,24 +336,29 @@ impl<'c> Walker<'c> {
             return false;
         };
         let now = now.with_bytes(0xF);
+        let is_open = |tag: Tag| tag.epoch() == now.epoch() && !visitor.is_ordered(tag, now);
         for line in lines {
-            let writer = load(&line.row.writer);
-            if writer.epoch() == now.epoch() && !visitor.is_ordered(writer, now) {
+            let row = &line.row;
+            let is_read = is_write && (is_open(load(&row.reader)) || is_open(load(&row.other)));
+            if is_read || is_open(load(&row.writer)) {
                 return false;
             }
             if line.words.load(Ordering::Relaxed) != now.epoch() {
                 line.words.store(now.epoch(), Ordering::Relaxed);
             }
         }
-        let lanes = || (now.lane()..).map(|lane| now.with_lane(lane));
-        for (cell, now) in words.iter().zip(lanes()) {
-            let writer = load(&cell.writer);
-            if writer.epoch() == now.epoch() && conflict(writer, now, visitor, true).is_some() {
+        let tags = (now.lane()..).map(|lane| now.with_lane(lane));
+        let lanes = words.chunks_exact(WORDS).zip(tags);
+        let is_free = |cell: &Cell, now| cell.conflict(now, is_write, visitor, |tag| tag).is_none();
+        for (cells, now) in lanes.clone() {
+            if !cells.iter().all(|cell| is_free(cell, now)) {
                 return false;
             }
         }
-        for (cell, now) in words.iter().zip(lanes()) {
-            cell.note(now, false);
+        for (cells, now) in lanes {
+            for cell in cells {
+                cell.note(now, is_write);
+            }
         }
         true
     }
