@@ -54,7 +54,8 @@ fn texts_that_belong_together_are_read_together() {
     assert_eq!(module.check_supported("linked"), Ok(()));
 }
 
-/// The form of rustc's nvptx target: pointers without a state space, whose target may be at any byte.
+/// The form of rustc's nvptx target: pointers without a state space, whose target may be at any
+/// byte.
 #[test]
 fn the_form_of_rustc_is_read() {
     let text = "//
@@ -113,7 +114,8 @@ $L__BB0_2:                              // %bb3
 fn errors_tell_the_line_and_the_column() {
     let wrong = |body: &str| {
         let text = format!(
-            ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{{\n  .reg .b32 %r<3>;\n{body}\n  ret;\n}}\n"
+            ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{{\n  \
+             .reg .b32 %r<3>;\n{body}\n  ret;\n}}\n"
         );
         let error = Module::parse(&text).err().expect("an error");
         (error.line, error.column, error.message)

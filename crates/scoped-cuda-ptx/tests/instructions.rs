@@ -1,7 +1,7 @@
 //! Single instructions with known results.
 //!
-//! A row is an instruction, the types of its registers (`b` 16 bits, `w` 32, `l` 64, `p` a predicate; the
-//! result first), its operands, and the result. A predicate is 0 or 1.
+//! A row is an instruction, the types of its registers (`b` 16 bits, `w` 32, `l` 64, `p` a
+//! predicate; the result first), its operands, and the result. A predicate is 0 or 1.
 
 mod common;
 

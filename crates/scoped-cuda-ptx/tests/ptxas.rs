@@ -1,8 +1,9 @@
-//! Whether ptxas and this package agree on what is PTX: on the texts of the tree, and on texts in which a
-//! word was changed.
+//! Whether ptxas and this package agree on what is PTX: on the texts of the tree, and on texts in
+//! which a word was changed.
 //!
 //!     pip download --no-deps nvidia-cuda-nvcc    # and unzip the wheel
-//!     PTXAS=.../bin/ptxas ROUNDS=2000 cargo test -p scoped-cuda-ptx --test ptxas -- --ignored --nocapture
+//!     export PTXAS=.../bin/ptxas ROUNDS=2000
+//!     cargo test -p scoped-cuda-ptx --test ptxas -- --ignored --nocapture
 
 mod common;
 

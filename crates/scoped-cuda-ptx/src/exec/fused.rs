@@ -2,7 +2,8 @@
 
 use super::lanes::{Args, Registers, WARP, bits32};
 
-/// A product and a sum with one rounding, in double precision, which needs no instruction of its own.
+/// A product and a sum with one rounding, in double precision, which needs no instruction of its
+/// own.
 ///
 /// The product of two singles is exact in a double. The sum is rounded to odd, so that the second
 /// rounding gives what one rounding would.

@@ -1,8 +1,9 @@
 //! Registers of a warp, and functions over all their lanes.
 //!
-//! A register is a row of 32 lanes. Registers of up to 32 bits are rows of `u32`, those of 64 bits are
-//! rows of `u64`, and a predicate is a mask with a bit per lane. `run!` makes an instruction out of a
-//! function of one lane: its argument types say which rows are read and how the bits are taken.
+//! A register is a row of 32 lanes. Registers of up to 32 bits are rows of `u32`, those of 64 bits
+//! are rows of `u64`, and a predicate is a mask with a bit per lane. `run!` makes an instruction
+//! out of a function of one lane: its argument types say which rows are read and how the bits are
+//! taken.
 
 use crate::text::types::Type;
 
@@ -363,7 +364,9 @@ macro_rules! run {
             ],
         }
     }};
-    (|$a:ident: $A:ty, $b:ident: $B:ty, $c:ident: $C:ty, $e:ident: $E:ty| -> $D:ty $body:block) => {{
+    (
+        |$a:ident: $A:ty, $b:ident: $B:ty, $c:ident: $C:ty, $e:ident: $E:ty| -> $D:ty $body:block
+    ) => {{
         fn run(r: &mut $crate::exec::lanes::Registers, x: &$crate::exec::lanes::Args, mask: u32) {
             $crate::exec::lanes::map4::<$A, $B, $C, $E, $D>(r, x, mask, |$a, $b, $c, $e| $body);
         }

@@ -50,8 +50,8 @@ pub struct Options<'o> {
     pub workers: usize,
     /// The stack of a thread in bytes: local variables of nested calls.
     pub stack_bytes: u32,
-    /// How many steps all warps may make together. A kernel that makes more counts as one that never
-    /// ends.
+    /// How many steps all warps may make together. A kernel that makes more counts as one that
+    /// never ends.
     pub steps_max: u64,
     /// Addresses that the launch may read and not write.
     pub read_only: &'o [Range<u64>],
@@ -76,9 +76,9 @@ impl Default for Options<'_> {
 
 /// Runs a kernel to its end.
 ///
-/// `parameters` holds the parameters as the kernel's layout says, and `variables` the addresses of the
-/// module's variables in the order of [`Module::variables`](crate::Module::variables). The caller has
-/// asked [`Module::check_supported`](crate::Module::check_supported).
+/// `parameters` holds the parameters as the kernel's layout says, and `variables` the addresses of
+/// the module's variables in the order of [`Module::variables`](crate::Module::variables). The
+/// caller has asked [`Module::check_supported`](crate::Module::check_supported).
 ///
 /// # Errors
 /// A [`Finding`] is the first mistake that was found. The launch has ended there.

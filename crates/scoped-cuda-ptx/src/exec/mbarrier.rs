@@ -1,7 +1,7 @@
 //! Barriers in shared memory.
 //!
-//! The 64 bits of a barrier hold the arrivals that are still expected in this phase, those that every
-//! phase expects, and the number of the phase. A state is a copy of them.
+//! The 64 bits of a barrier hold the arrivals that are still expected in this phase, those that
+//! every phase expects, and the number of the phase. A state is a copy of them.
 
 use super::access::{Lanes, addresses, each, fault, set, values};
 use super::lanes::WARP;

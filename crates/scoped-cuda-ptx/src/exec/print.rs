@@ -20,7 +20,8 @@ struct Conversion {
 /// The widest field; a wider one is cut to it.
 const WIDTH_MAX: usize = 4096;
 
-/// The text of a format with its arguments, which lie one after the other, each aligned to its size.
+/// The text of a format with its arguments, which lie one after the other, each aligned to its
+/// size.
 pub(super) fn formatted(reader: &Reader<'_>, format: u64, arguments: u64) -> Option<Vec<u8>> {
     let format = reader.text(format)?;
     let mut bytes = format.iter().copied().peekable();

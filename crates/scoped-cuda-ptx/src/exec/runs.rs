@@ -5,8 +5,8 @@ use super::lanes::WARP;
 use super::seen::Seen;
 use crate::memory::Walker;
 
-/// Checks and notes an access of so many bytes by each lane, run by run. Whether it is without a mistake;
-/// if not, it has to be looked at lane by lane.
+/// Checks and notes an access of so many bytes by each lane, run by run. Whether it is without a
+/// mistake; if not, it has to be looked at lane by lane.
 #[inline(always)]
 pub(super) fn are_free(
     home: &Home<'_>,

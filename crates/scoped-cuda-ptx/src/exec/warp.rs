@@ -1,9 +1,9 @@
 //! A warp: groups of lanes that are at the same step.
 //!
 //! Lanes part at branches and meet again. The group with the lowest step runs, in the deepest call,
-//! until it comes to where another group waits; there the two become one. The order of the blocks makes
-//! that the first place where lanes can meet. A group that runs for long while others could run pauses,
-//! so that lanes may wait for each other.
+//! until it comes to where another group waits; there the two become one. The order of the blocks
+//! makes that the first place where lanes can meet. A group that runs for long while others could
+//! run pauses, so that lanes may wait for each other.
 
 use super::frame::{Frame, Row};
 use super::grid::Grid;
@@ -126,8 +126,10 @@ impl Warp {
     }
 
     pub(crate) fn is_at(&self, barrier: usize) -> bool {
-        let waits = |group: &Group| matches!(group.state, State::Barrier(at, _) if usize::from(at) == barrier);
-        self.groups.iter().any(waits)
+        self.groups.iter().any(|group| match group.state {
+            State::Barrier(at, _) => usize::from(at) == barrier,
+            _ => false,
+        })
     }
 
     /// Begins another stretch of time: what came before it is ordered.

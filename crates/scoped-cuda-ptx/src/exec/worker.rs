@@ -40,7 +40,8 @@ impl Store {
         }
     }
 
-    /// A frame for a function, with what its registers hold from the start but for what differs by warp.
+    /// A frame for a function, with what its registers hold from the start but for what differs by
+    /// warp.
     pub(crate) fn frame(&mut self, grid: &Grid<'_>, function: usize) -> Frame {
         if self.templates.len() <= function {
             self.templates.resize_with(function + 1, || None);

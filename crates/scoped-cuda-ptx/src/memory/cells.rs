@@ -1,9 +1,9 @@
 //! Who last wrote and read each word: the evidence of data races.
 //!
 //! A cell holds the last writer and the last two readers of four bytes. Each is a tag: the epoch (a
-//! launch, or a block for shared memory), the warp, the lane, the bytes, and the warp's clock. The clock
-//! counts the synchronisations of the warp. Whether an earlier access came before a later one is for
-//! the visitor to say, who knows what the later thread has synchronised with.
+//! launch, or a block for shared memory), the warp, the lane, the bytes, and the warp's clock. The
+//! clock counts the synchronisations of the warp. Whether an earlier access came before a later one
+//! is for the visitor to say, who knows what the later thread has synchronised with.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -94,7 +94,8 @@ pub(crate) trait Visitor {
     fn is_ordered(&self, earlier: Tag, now: Tag) -> bool;
 }
 
-/// The evidence of one word, or of a line of 32 words that warps access as rows: lane `n` the `n`-th word.
+/// The evidence of one word, or of a line of 32 words that warps access as rows: lane `n` the
+/// `n`-th word.
 #[derive(Debug, Default)]
 struct Cell {
     writer: AtomicU64,
@@ -137,7 +138,8 @@ impl Cell {
         self.other.store(0, Ordering::Relaxed);
     }
 
-    /// A conflict with a write, or with a read if this is a write. `as_of` makes a row's tag one of the lane.
+    /// A conflict with a write, or with a read if this is a write. `as_of` makes a row's tag one of
+    /// the lane.
     #[inline(always)]
     fn conflict(
         &self,
@@ -215,8 +217,8 @@ impl Cells {
         }
     }
 
-    /// Notes that each lane accesses the next word, if no access before is without order to it. Whether
-    /// it was noted: it is not when the words are no line.
+    /// Notes that each lane accesses the next word, if no access before is without order to it.
+    /// Whether it was noted: it is not when the words are no line.
     #[inline(always)]
     pub(crate) fn visit_row(
         &self,
@@ -315,8 +317,8 @@ impl<'c> Walker<'c> {
         found
     }
 
-    /// Notes that lanes, one after the other, access words, one after the other, so many by each, if no
-    /// access before is without order to it. Whether it was noted.
+    /// Notes that lanes, one after the other, access words, one after the other, so many by each,
+    /// if no access before is without order to it. Whether it was noted.
     #[inline(always)]
     pub(crate) fn visit_run<const WORDS: usize>(
         &mut self,

@@ -128,7 +128,8 @@ impl Region {
         self.shadow.is_set(range)
     }
 
-    /// Writes bytes at an offset and notes that they are written. What lies beyond the end is left out.
+    /// Writes bytes at an offset and notes that they are written. What lies beyond the end is left
+    /// out.
     pub fn write(&self, offset: u64, bytes: &[u8]) {
         let kept = bytes
             .len()

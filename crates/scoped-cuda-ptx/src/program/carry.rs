@@ -88,7 +88,12 @@ fn all<W: Word, const READS: bool, const WRITES: bool>(
 
 /// The four forms of a function: with and without reading, with and without writing the flag.
 macro_rules! forms {
-    ($word:ident, $reads:expr, $writes:expr, |$a:ident, $b:ident, $c:ident, $carry:ident| $body:expr) => {{
+    (
+        $word:ident,
+        $reads:expr,
+        $writes:expr,
+        |$a:ident, $b:ident, $c:ident, $carry:ident| $body:expr
+    ) => {{
         fn run<$word: Word, const READS: bool, const WRITES: bool>(
             r: &mut Registers,
             x: &Args,

@@ -285,9 +285,18 @@ fn with_sign(value: f32, a: f32, b: f32) -> f32 {
 macro_rules! directed_64 {
     ($i:expr, |$a:ident $(, $b:ident)*; $mode:ident| $body:expr) => {
         match mode($i) {
-            Mode::Zero => run!(|$a: Raw64 $(, $b: Raw64)*| -> Raw64 { let $mode = Mode::Zero; Raw64($body) }),
-            Mode::Down => run!(|$a: Raw64 $(, $b: Raw64)*| -> Raw64 { let $mode = Mode::Down; Raw64($body) }),
-            _ => run!(|$a: Raw64 $(, $b: Raw64)*| -> Raw64 { let $mode = Mode::Up; Raw64($body) }),
+            Mode::Zero => run!(|$a: Raw64 $(, $b: Raw64)*| -> Raw64 {
+                let $mode = Mode::Zero;
+                Raw64($body)
+            }),
+            Mode::Down => run!(|$a: Raw64 $(, $b: Raw64)*| -> Raw64 {
+                let $mode = Mode::Down;
+                Raw64($body)
+            }),
+            _ => run!(|$a: Raw64 $(, $b: Raw64)*| -> Raw64 {
+                let $mode = Mode::Up;
+                Raw64($body)
+            }),
         }
     };
 }

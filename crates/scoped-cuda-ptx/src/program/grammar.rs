@@ -1,7 +1,8 @@
 //! Which modifiers and types an instruction may have, in the manner of the ISA manual.
 //!
-//! A row is `opcode : types : how many types : one of these must stand : these may stand`. An opcode may
-//! have several rows. `-` stands for none. An opcode without a row may have any modifiers.
+//! A row is `opcode : types : how many types : one of these must stand : these may stand`. An
+//! opcode may have several rows. `-` stands for none. An opcode without a row may have any
+//! modifiers.
 
 use crate::text::ast::Instruction;
 use std::collections::HashMap;
@@ -9,31 +10,31 @@ use std::sync::OnceLock;
 
 const ROWS: &str = "
 add : u16 u32 u64 s16 s32 s64 u16x2 s16x2 : 1 : - : sat cc
-add : f16 f16x2 bf16 bf16x2 f32 f64 : 1 : - : rn rz rm rp ftz sat
+add : HALVES f32 f64 : 1 : - : rn rz rm rp ftz sat
 sub : u16 u32 u64 s16 s32 s64 : 1 : - : sat cc
-sub : f16 f16x2 bf16 bf16x2 f32 f64 : 1 : - : rn rz rm rp ftz sat
+sub : HALVES f32 f64 : 1 : - : rn rz rm rp ftz sat
 addc : u32 u64 s32 s64 : 1 : - : cc
 subc : u32 u64 s32 s64 : 1 : - : cc
 mul : u16 u32 s16 s32 : 1 : lo hi wide : -
 mul : u64 s64 : 1 : lo hi : -
-mul : f16 f16x2 bf16 bf16x2 f32 f64 : 1 : - : rn rz rm rp ftz sat
+mul : HALVES f32 f64 : 1 : - : rn rz rm rp ftz sat
 mad : u16 u32 s16 s32 : 1 : lo hi wide : sat cc
 mad : u64 s64 : 1 : lo hi : cc
 mad : f32 f64 : 1 : rn rz rm rp : ftz sat
 madc : u32 u64 s32 s64 : 1 : lo hi : cc
 mul24 : u32 s32 : 1 : lo hi : -
 mad24 : u32 s32 : 1 : lo hi : sat
-fma : f16 f16x2 bf16 bf16x2 f32 f64 : 1 : rn rz rm rp : ftz sat relu oob
+fma : HALVES f32 f64 : 1 : rn rz rm rp : ftz sat relu oob
 div : u16 u32 u64 s16 s32 s64 : 1 : - : -
 div : f32 : 1 : rn rz rm rp approx full : ftz
 div : f64 : 1 : rn rz rm rp : -
 rem : u16 u32 u64 s16 s32 s64 : 1 : - : -
-abs : s16 s32 s64 f16 f16x2 bf16 bf16x2 f32 f64 : 1 : - : ftz
-neg : s16 s32 s64 f16 f16x2 bf16 bf16x2 f32 f64 : 1 : - : ftz
+abs : s16 s32 s64 HALVES f32 f64 : 1 : - : ftz
+neg : s16 s32 s64 HALVES f32 f64 : 1 : - : ftz
 min : u16 u32 u64 s16 s32 s64 u16x2 s16x2 : 1 : - : relu
 max : u16 u32 u64 s16 s32 s64 u16x2 s16x2 : 1 : - : relu
-min : f16 f16x2 bf16 bf16x2 f32 f64 : 1 : - : ftz NaN xorsign abs
-max : f16 f16x2 bf16 bf16x2 f32 f64 : 1 : - : ftz NaN xorsign abs
+min : HALVES f32 f64 : 1 : - : ftz NaN xorsign abs
+max : HALVES f32 f64 : 1 : - : ftz NaN xorsign abs
 sad : u16 u32 u64 s16 s32 s64 : 1 : - : -
 dp4a : u32 s32 : 2 : - : -
 dp2a : u32 s32 : 2 : lo hi : -
@@ -46,8 +47,8 @@ rsqrt : f32 f64 : 1 : approx : ftz
 sin : f32 : 1 : approx : ftz
 cos : f32 : 1 : approx : ftz
 lg2 : f32 : 1 : approx : ftz
-ex2 : f32 f16 f16x2 bf16 bf16x2 : 1 : approx : ftz
-tanh : f32 f16 f16x2 bf16 bf16x2 : 1 : approx : -
+ex2 : f32 HALVES : 1 : approx : ftz
+tanh : f32 HALVES : 1 : approx : -
 copysign : f32 f64 : 1 : - : -
 testp : f32 f64 : 1 : finite infinite number notanumber normal subnormal : -
 and : pred b16 b32 b64 : 1 : - : -
@@ -72,15 +73,15 @@ prmt : b32 : 1 : - : f4e b4e rc8 ecl ecr rc16
 mov : b16 b32 b64 b128 u16 u32 u64 s16 s32 s64 f32 f64 pred : 1 : - : v2 v4
 selp : b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64 : 1 : - : -
 slct : b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64 : 2 : - : ftz
-setp : b16 b32 b64 u16 u32 u64 s16 s32 s64 f16 f16x2 bf16 bf16x2 f32 f64 : 1 : eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan : and or xor ftz
-set : b16 b32 b64 u16 u32 u64 s16 s32 s64 f16 f16x2 bf16 bf16x2 f32 f64 : 2 : eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan : and or xor ftz
+setp : NUMBERS HALVES f32 f64 : 1 : ORDERS : and or xor ftz
+set : NUMBERS HALVES f32 f64 : 2 : ORDERS : and or xor ftz
 cvta : u32 u64 : 1 : const global local shared param shared::cta shared::cluster param::entry : to
 isspacep : - : 0 : const global local shared param shared::cta shared::cluster param::entry : -
-ld : b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64 : 1 : - : SPACE ORDER CACHE nc v2 v4 v8 unified mmio
-ldu : b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64 : 1 : - : global v2 v4
-st : b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64 : 1 : - : SPACE ORDER CACHE v2 v4 v8 mmio async mbarrier::complete_tx::bytes
-atom : b16 b32 b64 b128 u32 u64 s32 s64 f16 f16x2 bf16 bf16x2 f32 f64 : 1 : and or xor exch cas add inc dec min max : SPACE ORDER CACHE noftz v2 v4 v8
-red : b32 b64 u32 u64 s32 s64 f16 f16x2 bf16 bf16x2 f32 f64 : 1 : and or xor add inc dec min max : SPACE ORDER CACHE noftz v2 v4 v8 async mbarrier::complete_tx::bytes
+ld : BYTES NUMBERS b128 f32 f64 : 1 : - : ACCESS nc unified mmio
+ldu : BYTES NUMBERS f32 f64 : 1 : - : global v2 v4
+st : BYTES NUMBERS b128 f32 f64 : 1 : - : ACCESS mmio ASYNC
+atom : b16 b32 b64 b128 u32 u64 s32 s64 HALVES f32 f64 : 1 : exch cas CHANGES : ACCESS noftz
+red : b32 b64 u32 u64 s32 s64 HALVES f32 f64 : 1 : CHANGES : ACCESS noftz ASYNC
 bra : - : 0 : - : uni
 brx : - : 0 : idx : uni
 call : - : 0 : - : uni
@@ -93,6 +94,8 @@ activemask : b32 : 1 : - : -
 membar : - : 0 : cta gl sys proxy : alias async generic
 bar : pred u32 : 1 : red : popc and or cta
 bar : - : 0 : sync arrive : cta warp
+barrier : pred u32 : 1 : red : popc and or cta aligned
+barrier : - : 0 : sync arrive wait : cta cluster aligned acquire release relaxed
 shfl : b32 : 1 : up down bfly idx : sync
 vote : pred b32 : 1 : all any uni ballot : sync
 match : b32 b64 : 1 : any all : sync
@@ -107,11 +110,17 @@ getctarank : u32 u64 : 1 : - : shared::cluster
 /// The words behind a name in capitals.
 fn group(name: &str) -> Option<&'static str> {
     Some(match name {
-        "SPACE" => {
-            "const global local param shared shared::cta shared::cluster param::entry param::func"
+        "BYTES" => "b8 u8 s8",
+        "NUMBERS" => "b16 b32 b64 u16 u32 u64 s16 s32 s64",
+        "HALVES" => "f16 f16x2 bf16 bf16x2",
+        "ORDERS" => "eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan",
+        "CHANGES" => "and or xor add inc dec min max",
+        "ASYNC" => "async mbarrier::complete_tx::bytes",
+        "ACCESS" => {
+            "const global local param shared shared::cta shared::cluster param::entry param::func \
+             weak volatile relaxed acquire release acq_rel cta cluster gpu sys \
+             ca cg cs lu cv wb wt v2 v4 v8"
         }
-        "ORDER" => "weak volatile relaxed acquire release acq_rel cta cluster gpu sys",
-        "CACHE" => "ca cg cs lu cv wb wt",
         _ => return None,
     })
 }

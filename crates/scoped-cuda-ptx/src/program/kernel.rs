@@ -73,7 +73,8 @@ impl<'m> Kernel<'m> {
         self.shared_layout().1
     }
 
-    /// Where each shared variable begins, if the kernel can reach it, and the size of all static ones.
+    /// Where each shared variable begins, if the kernel can reach it, and the size of all static
+    /// ones.
     pub(crate) fn shared_layout(&self) -> (Vec<Option<u32>>, u32) {
         let mut places = vec![None; self.module.shared.len()];
         let mut used: Vec<usize> = Vec::new();

@@ -175,7 +175,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Lets a register that is written once, with what never changes, stand for that. Whether it does.
+    /// Lets a register that is written once, with what never changes, stand for that. Whether it
+    /// does.
     pub(super) fn is_alias(&mut self, to: &Operand, from: Place) -> bool {
         let Operand::Name(name) = to else {
             return false;

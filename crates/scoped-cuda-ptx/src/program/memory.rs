@@ -187,6 +187,9 @@ fn atomic(l: &mut Lower<'_>, i: &Instruction) -> Lowered<()> {
     let Some(bank) = Bank::of(kind) else {
         return Err(Trouble::NotSimulated);
     };
+    if !matches!(space(i), Space::Generic | Space::Global | Space::Shared) {
+        return l.wrong(i, "an atomic is in global or shared memory");
+    }
     let first = usize::from(i.opcode == "atom");
     let old = match (first, i.operands.first()) {
         (1, Some(Operand::Sink)) | (0, _) => None,

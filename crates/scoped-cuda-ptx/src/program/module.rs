@@ -89,7 +89,8 @@ impl Module {
     /// Whether every instruction that the kernel can reach is simulated.
     ///
     /// # Errors
-    /// [`NotSimulated`] names the first one that is not. It also names the kernel when there is none.
+    /// [`NotSimulated`] names the first one that is not. It also names the kernel when there is
+    /// none.
     pub fn check_supported(&self, kernel: &str) -> Result<(), NotSimulated> {
         let Some(kernel) = self.kernel(kernel) else {
             return Err(NotSimulated {

@@ -1,9 +1,9 @@
 //! The order of a function's blocks.
 //!
-//! Lanes that have parted run by the place of their next step: the lowest first. When a block stands
-//! after all blocks that lead to it, and a loop stands before what follows it, lanes meet again at the
-//! first place where they can. So blocks are put in that order: strongly connected components in
-//! topological order, and within a loop the same without the edges to its head.
+//! Lanes that have parted run by the place of their next step: the lowest first. When a block
+//! stands after all blocks that lead to it, and a loop stands before what follows it, lanes meet
+//! again at the first place where they can. So blocks are put in that order: strongly connected
+//! components in topological order, and within a loop the same without the edges to its head.
 
 use super::lower::Jump;
 use super::op::{Guard, Op, Step};

@@ -172,7 +172,8 @@ fn rounding() -> Case {
             directed(x + y, -1),
         ]);
         out.extend([0, 1, -1].map(|side| directed(x * y, side)));
-        // The sum of a product and a factor is a product: it is exact here as an integer of 128 bits.
+        // The sum of a product and a factor is a product: it is exact here as an integer of 128
+        // bits.
         out.extend([0, 1, -1].map(|side| fused(a, b, side)));
         out.extend([0, 1, -1].map(|side| directed(x / y, side)));
         let root = x.abs().sqrt();
