@@ -99,5 +99,5 @@ pub use check::{Access, Class, Finding, Nearest, Thread};
 pub use exec::{Options, Shape, launch};
 pub use memory::{Memory, Region, Storage};
 pub use program::{Kernel, Module, ModuleVariable, NotSimulated, Parameter, Pointer, Relocation};
-pub use text::position::{ParseError, Position};
+pub use text::position::ParseError;
 pub use text::types::{Space, Type};

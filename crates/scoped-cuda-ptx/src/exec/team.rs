@@ -63,11 +63,13 @@ impl Team {
         };
         for rank in 0..grid.cluster_size {
             let block = number * u64::from(grid.cluster_size) + u64::from(rank);
+            let (shared, epoch) = (store.shared(grid), grid.new_epoch());
+            shared.cells().start(epoch);
             team.blocks.push(Block {
                 index: grid.block_index(number, rank),
                 first_warp: block * u64::from(grid.warps),
-                shared: store.shared(grid),
-                epoch: grid.new_epoch(),
+                shared,
+                epoch,
                 barriers: [Barrier::default(); 16],
                 exited: 0,
             });

@@ -391,3 +391,84 @@ fn conflict(earlier: Tag, now: Tag, visitor: &impl Visitor, was_write: bool) -> 
     }
     Some(Conflict { earlier, was_write })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Accesses before a clock are ordered.
+    struct Until(u32);
+
+    impl Visitor for Until {
+        fn is_ordered(&self, earlier: Tag, _: Tag) -> bool {
+            earlier.clock() < self.0
+        }
+    }
+
+    fn thread(warp: u32, lane: u32, clock: u32) -> Tag {
+        Tag::new(5, warp, lane, clock, false)
+    }
+
+    #[test]
+    fn a_conflict_needs_two_threads_a_write_and_no_order() {
+        let cells = Cells::new(1024);
+        let visit = |offset, bytes, is_write, now, known| {
+            cells
+                .walk()
+                .visit(offset, bytes, is_write, now, &Until(known))
+                .is_some()
+        };
+        assert!(!visit(8, 4, true, thread(0, 0, 1), 0));
+        assert!(!visit(8, 4, false, thread(0, 0, 1), 0), "the same thread");
+        assert!(visit(8, 4, false, thread(0, 1, 1), 0), "another lane");
+        assert!(!visit(8, 4, false, thread(1, 0, 1), 2), "ordered");
+        assert!(visit(8, 1, true, thread(2, 0, 1), 1), "a write after reads");
+        assert!(
+            !visit(9, 1, true, thread(3, 0, 3), 3),
+            "another byte, and ordered before"
+        );
+        assert!(!visit(12, 4, true, thread(3, 0, 3), 0), "another word");
+    }
+
+    #[test]
+    fn rows_and_words_know_of_each_other() {
+        let cells = Cells::new(1024);
+        assert!(cells.visit_row(128, true, thread(0, 0, 1), &Until(0)));
+        assert!(
+            cells.visit_row(128, false, thread(0, 0, 1), &Until(0)),
+            "the same lanes"
+        );
+        assert!(
+            !cells.visit_row(128, false, thread(1, 0, 1), &Until(0)),
+            "another warp"
+        );
+        let visit = |offset, now| cells.walk().visit(offset, 4, false, now, &Until(0));
+        assert!(
+            visit(132, thread(0, 1, 1)).is_none(),
+            "the lane that wrote the word"
+        );
+        assert!(visit(132, thread(0, 2, 1)).is_some(), "another lane");
+        assert!(
+            !cells.visit_row(128, true, thread(0, 0, 1), &Until(0)),
+            "words were read"
+        );
+        assert!(
+            !cells.visit_row(4, true, thread(0, 0, 1), &Until(0)),
+            "no line"
+        );
+    }
+
+    #[test]
+    fn what_is_noted_is_forgotten_before_epochs_repeat() {
+        let cells = Cells::new(64);
+        let visit = |epoch, warp| {
+            let now = Tag::new(epoch, warp, 0, 1, false);
+            cells.start(epoch);
+            cells.walk().visit(0, 4, true, now, &Until(0)).is_some()
+        };
+        assert!(!visit(5, 0));
+        assert!(visit(5, 1));
+        assert!(!visit(6, 2), "another epoch");
+        assert!(!visit(6 + EPOCH_MASK + 1, 3), "an epoch with the same bits");
+    }
+}

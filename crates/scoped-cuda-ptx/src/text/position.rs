@@ -4,17 +4,9 @@ use std::fmt;
 
 /// A line and a column of the text. Both count from one; a column is a byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Position {
-    /// The line.
-    pub line: u32,
-    /// The column.
-    pub column: u32,
-}
-
-impl fmt::Display for Position {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}, column {}", self.line, self.column)
-    }
+pub(crate) struct Position {
+    pub(crate) line: u32,
+    pub(crate) column: u32,
 }
 
 /// The text is not PTX.
