@@ -22,8 +22,10 @@ pub(crate) enum Kind {
     Pointer,
     Float,
     Integer,
-    /// Bytes of a struct, or bits of any type.
+    /// Bytes of a struct.
     Bytes,
+    /// Bits of any type, or what this module does not read. Rust's types are never of this kind.
+    Any,
 }
 
 impl fmt::Display for Kind {
@@ -33,6 +35,7 @@ impl fmt::Display for Kind {
             Self::Float => "a floating-point number",
             Self::Integer => "an integer",
             Self::Bytes => "plain data",
+            Self::Any => "bits of any type",
         })
     }
 }
@@ -41,6 +44,7 @@ impl Declared {
     /// Whether a parameter of Rust's `kind` may stand for this one. Sizes were compared already.
     pub(super) fn admits(&self, kind: Kind) -> bool {
         match (self.kind, kind) {
+            (Kind::Any, _) => true,
             // Older compilers declare pointers as integers of 64 bits. Plain data may be a wrapper
             // of what is declared.
             (Kind::Bytes, kind) => kind != Kind::Pointer,
@@ -52,8 +56,8 @@ impl Declared {
     }
 }
 
-/// The parameters of every kernel of a text, by its name. What is not understood is left out: this
-/// compares what it can.
+/// The parameters of every kernel of a text, by its name. One that is not understood keeps its place
+/// and admits every kind.
 pub(super) fn read(text: &str) -> HashMap<String, Vec<Declared>> {
     let mut kernels = HashMap::new();
     let mut tokens = Tokens(text).peekable();
@@ -69,8 +73,8 @@ pub(super) fn read(text: &str) -> HashMap<String, Vec<Declared>> {
             for token in tokens.by_ref() {
                 match token {
                     "," | ")" => {
-                        if let Some(declared) = parameter(&words) {
-                            parameters.push(declared);
+                        if !words.is_empty() {
+                            parameters.push(parameter(&words));
                         }
                         words.clear();
                     }
@@ -88,32 +92,31 @@ pub(super) fn read(text: &str) -> HashMap<String, Vec<Declared>> {
 
 /// A parameter from its words: `.param .u64 .ptr .global .align 4 x` or `.param .align 4 .b8
 /// x[12]`.
-fn parameter(words: &[&str]) -> Option<Declared> {
-    let (&first, rest) = words.split_first()?;
-    if first != ".param" {
-        return None;
-    }
-    let scalar = rest.iter().find(|word| is_type(word))?;
+fn parameter(words: &[&str]) -> Declared {
+    // Without `.param`.
+    let rest = words.get(1..).unwrap_or_default();
+    let scalar = rest.iter().find(|word| is_type(word));
+    let letter = scalar.and_then(|scalar| scalar.as_bytes().get(1));
     let dimension = rest.iter().position(|&word| word == "[");
-    let is_pointer = rest.contains(&".ptr");
-    let kind = match (is_pointer, dimension, scalar.as_bytes().get(1)) {
+    let kind = match (rest.contains(&".ptr"), dimension, letter) {
         (true, ..) => Kind::Pointer,
-        (_, Some(_), _) | (.., Some(b'b')) => Kind::Bytes,
-        (.., Some(b'f')) => Kind::Float,
-        _ => Kind::Integer,
+        (_, Some(_), Some(_)) => Kind::Bytes,
+        (_, None, Some(b'f')) => Kind::Float,
+        (_, None, Some(b'u' | b's')) => Kind::Integer,
+        _ => Kind::Any,
     };
-    // Without `.param` and without the name, which stands last or before its dimension.
-    let name = dimension.unwrap_or(rest.len()).checked_sub(1)?;
+    // The name stands last or before its dimension.
+    let name = dimension.unwrap_or(rest.len()).checked_sub(1);
     let (mut text, mut glue) = (String::new(), "");
     for (index, word) in rest.iter().enumerate() {
-        if index != name {
+        if Some(index) != name {
             let glued = matches!(*word, "[" | "]") || text.ends_with('[');
             text += if glued { "" } else { glue };
             text += word;
             glue = " ";
         }
     }
-    Some(Declared { kind, text })
+    Declared { kind, text }
 }
 
 fn is_type(word: &str) -> bool {
@@ -145,13 +148,17 @@ mod tests {
             (Kind::Float, ".f32"),
             (Kind::Bytes, ".align 4 .b8[12]"),
             (Kind::Integer, ".u32"),
-            (Kind::Bytes, ".b32"),
+            (Kind::Any, ".b32"),
             (Kind::Pointer, ".u64 .ptr .global .align 4"),
             (Kind::Integer, ".s8"),
         ];
         let want: Vec<_> = want.map(|(kind, text)| (kind, text.to_owned())).into();
         assert_eq!(declared(text), want);
         assert_eq!(declared(""), []);
+        // What is not understood keeps its place.
+        let want = [(Kind::Any, ".texref"), (Kind::Float, ".f32")];
+        let want: Vec<_> = want.map(|(kind, text)| (kind, text.to_owned())).into();
+        assert_eq!(declared(".param .texref t, .param .f32 a"), want);
     }
 
     #[test]
@@ -188,7 +195,9 @@ mod tests {
         assert!(admits(".u64", Kind::Pointer) && !admits(".u32", Kind::Float));
         assert!(admits(".u64 .ptr", Kind::Integer) && !admits(".u64 .ptr", Kind::Float));
         assert!(!admits(".u64 .ptr", Kind::Bytes) && admits(".b32", Kind::Float));
-        assert!(!admits(".b64", Kind::Pointer));
+        assert!(admits(".b64", Kind::Pointer) && admits(".b64", Kind::Integer));
+        let bytes = declared(".param .align 8 .b8 x[8]");
+        assert_eq!(bytes[0].0, Kind::Bytes);
     }
 
     fn of(text: &str) -> Declared {

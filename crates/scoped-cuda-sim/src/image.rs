@@ -36,6 +36,8 @@ pub(super) struct Refused {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Loaded {
     pub(super) ptx: Ptx,
+    /// The texts that it was compiled from.
+    pub(super) texts: Vec<String>,
     /// What the compiler says when it is verbose.
     pub(super) info: String,
 }
@@ -72,13 +74,15 @@ pub(super) fn load(image: &[u8], newest: (u32, u32), options: &Options) -> Resul
             }
             let ptx = ptx.resolved()?;
             let info = info(&ptx.entries, options);
-            Ok(Loaded { ptx, info })
+            let texts = vec![lossy(text)];
+            Ok(Loaded { ptx, texts, info })
         }
         Content::Compiled(DEVICE_TARGET, texts) => {
-            let parsed = texts.into_iter().map(|text| ptx::parse(text, newest));
+            let parsed = texts.iter().map(|text| ptx::parse(text, newest));
             let ptx = Ptx::linked(parsed.collect::<Result<_, _>>()?);
+            let texts = texts.into_iter().map(lossy).collect();
             let info = String::new();
-            Ok(Loaded { ptx, info })
+            Ok(Loaded { ptx, texts, info })
         }
         Content::Compiled(..) | Content::MachineCode => {
             Err(Refused::without_log(CUresult::NO_BINARY_FOR_GPU))

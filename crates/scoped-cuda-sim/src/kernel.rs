@@ -2,9 +2,11 @@
 
 use super::attributes::SHARED_BYTES_MAX;
 use super::context::ContextRef;
+use super::image::Loaded;
 use super::machine::{Machine, Outcome, State};
 use super::memory::{Allocation, Place};
-use super::ptx::{Entry, Parameter, Ptx};
+use super::program::Program;
+use super::ptx::{Entry, Parameter};
 use super::registry::{Handle, Kind, callback};
 use bytemuck::Pod;
 use scoped_cuda_sys::CUresult;
@@ -22,6 +24,7 @@ pub(super) struct Module {
     pub(super) context: ContextRef,
     pub(super) entries: Vec<Arc<Entry>>,
     variables: HashMap<String, Arc<Allocation>>,
+    pub(super) program: Arc<Program>,
     /// The functions that were asked for: one handle for each, however often.
     functions: HashMap<String, Handle>,
 }
@@ -48,11 +51,19 @@ pub(super) struct Shape {
     pub(super) is_cooperative: bool,
 }
 
+/// What a kernel does.
+pub(super) enum Code {
+    /// A registered body.
+    Body(Body),
+    /// The PTX itself, with the addresses of the module's variables.
+    Ptx(Arc<Program>, Vec<u64>),
+}
+
 /// A kernel on its way: everything is known when it is launched.
 pub(super) struct Launch {
     pub(super) module: Handle,
     pub(super) entry: Arc<Entry>,
-    pub(super) body: Body,
+    pub(super) code: Code,
     pub(super) context: ContextRef,
     pub(super) device: usize,
     pub(super) shape: Shape,
@@ -83,7 +94,8 @@ pub struct KernelCall<'a> {
 struct Fault(String);
 
 impl State {
-    pub(super) fn add_module(&mut self, context: ContextRef, ptx: Ptx) -> Outcome<Handle> {
+    pub(super) fn add_module(&mut self, context: ContextRef, loaded: Loaded) -> Outcome<Handle> {
+        let Loaded { ptx, texts, .. } = loaded;
         let mut variables = HashMap::new();
         for variable in ptx.variables {
             let made = self.allocate_variable(variable.bytes, context, |bytes| {
@@ -104,6 +116,7 @@ impl State {
                 context,
                 entries: ptx.entries.into_iter().map(Arc::new).collect(),
                 variables,
+                program: Arc::new(Program::new(texts)),
                 functions: HashMap::new(),
             },
         );
@@ -178,18 +191,22 @@ impl State {
 }
 
 impl Launch {
-    /// Runs the body.
+    /// Runs the kernel.
     ///
     /// # Errors
     /// What it did wrong.
     pub(super) fn run(&self, machine: &Machine) -> Result<(), String> {
+        let body = match &self.code {
+            Code::Body(body) => body,
+            Code::Ptx(program, variables) => return program.run(self, variables, machine),
+        };
         let mut call = KernelCall {
             machine,
             launch: self,
         };
         // A body sees copies only, so that nothing half-done of the simulation's can be left
         // behind.
-        let result = callback(|| catch_unwind(AssertUnwindSafe(|| (self.body)(&mut call))));
+        let result = callback(|| catch_unwind(AssertUnwindSafe(|| body(&mut call))));
         result.map_err(|panic| format!("kernel `{}` {}", self.entry.name, said(&*panic)))
     }
 }

@@ -16,8 +16,14 @@
 //! - **A fault ends every call**, and stops the device that had it. Other devices go on with what
 //!   they were given, unseen, as those of a real machine do. (A fault that [`Machine::fail_call`]
 //!   provokes is of no device: it stops all.)
-//! - **Kernels are host functions**, registered under the name of a PTX entry with
-//!   [`Machine::kernel`]. Of the PTX only entry names, parameter lists and variables are read. The
+//! - **Kernels run from their PTX**, and every access is checked: bounds, alignment, constants, races,
+//!   barriers. What a kernel does wrong ends the launch as a fault does, and stands in
+//!   [`Machine::findings`] with its line, block, thread and address. A launch works on a copy of
+//!   each allocation that it touches, and gives back what it has changed at its end. The
+//!   documentation of `scoped-cuda-ptx` says which instructions are not executed (matrices, bulk
+//!   copies, textures).
+//! - **A kernel may be a host function instead**, registered under the name of a PTX entry with
+//!   [`Machine::kernel`]. It wins over the PTX. The
 //!   linker puts texts together, and what it makes is an ELF file with the texts in it: machine
 //!   code is not simulated, so that a real cubin is answered as one for other devices.
 //!
@@ -25,8 +31,8 @@
 //! one process do not meet. As on real hardware, a thread has one context stack, whatever machines
 //! its contexts belong to.
 //!
-//! What it does not do: run PTX, take the time a device would take, find races between kernels,
-//! textures, graphs, IPC. It never takes the place of a real driver by itself.
+//! What it does not do: take the time a device would take, find races between kernels, find reads
+//! of device memory that nobody has written, textures, graphs, IPC. It never takes the place of a real driver by itself.
 
 mod abi;
 mod attributes;
@@ -40,6 +46,7 @@ mod linker;
 mod machine;
 mod memory;
 mod occupancy;
+mod program;
 mod ptx;
 mod registry;
 mod rows;
@@ -50,6 +57,7 @@ mod work;
 
 pub use kernel::KernelCall;
 pub use machine::{Live, Machine, Paused};
+pub use scoped_cuda_ptx::{Access, Class, Finding, Nearest, Thread};
 
 use std::time::Duration;
 

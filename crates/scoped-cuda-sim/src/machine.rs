@@ -9,6 +9,7 @@ use super::memory::{Allocation, Pool};
 use super::registry::{self, DEVICES_MAX, Handle, Kind, with_stack};
 use super::stream::{Event, Stream};
 use super::{Simulation, abi};
+use scoped_cuda_ptx::Finding;
 use scoped_cuda_sys::CUresult;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{c_int, c_void};
@@ -95,6 +96,7 @@ pub(super) struct State {
     /// The device that had the fault; `None` when it is not known which, so that all have stopped.
     pub(super) fault_of: Option<usize>,
     pub(super) violations: Vec<String>,
+    pub(super) findings: Vec<Finding>,
     pub(super) devices: Vec<Device>,
     pub(super) contexts: HashMap<Handle, Context>,
     pub(super) streams: HashMap<Handle, Stream>,
@@ -152,6 +154,7 @@ impl Machine {
                 fault: None,
                 fault_of: None,
                 violations: Vec::new(),
+                findings: Vec::new(),
                 devices: Vec::new(),
                 contexts: HashMap::new(),
                 streams: HashMap::new(),
@@ -297,6 +300,35 @@ impl Machine {
     #[must_use]
     pub fn violations(&self) -> Vec<String> {
         self.lock().violations.clone()
+    }
+
+    /// What kernels that ran from their PTX did wrong: each ended its launch, and gave the machine a
+    /// fault. The texts are among the [`violations`](Self::violations) too.
+    ///
+    /// ```
+    /// use scoped_cuda::sim::{Class, Simulation};
+    /// use scoped_cuda::{Driver, kernel_signature, ptx, LaunchConfig};
+    ///
+    /// let driver = Driver::simulated(Simulation::default())?;
+    /// let result: scoped_cuda::Result<()> = driver.with_device(0, |ctx| {
+    ///     let module = ctx.load_ptx(ptx!(
+    ///         ".version 8.0 .target sm_80 .address_size 64
+    ///          .visible .entry stops() { trap; }"
+    ///     ))?;
+    ///     let kernel = module.kernel::<()>("stops")?;
+    ///     let stream = ctx.new_stream()?;
+    ///     // SAFETY: it touches no memory.
+    ///     stream.scope(|s| unsafe { s.launch(&kernel, LaunchConfig::for_elements(1), ()) })
+    /// });
+    /// assert!(result.is_err());
+    /// let findings = driver.machine().map(|machine| machine.findings()).unwrap_or_default();
+    /// assert_eq!(findings[0].kernel, "stops");
+    /// assert_eq!(findings[0].class, Class::Trap(String::new()));
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
+    #[must_use]
+    pub fn findings(&self) -> Vec<Finding> {
+        self.lock().findings.clone()
     }
 
     /// How many contexts are on the calling thread's context stack, of whatever machine.

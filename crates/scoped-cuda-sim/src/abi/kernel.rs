@@ -5,7 +5,7 @@
 
 use super::{Out, call};
 use crate::attributes::SHARED_BYTES_OPTIN;
-use crate::kernel::{Launch, Shape};
+use crate::kernel::{Code, Launch, Shape};
 use crate::machine::{Machine, Outcome, State};
 use crate::occupancy;
 use crate::ptx::Entry;
@@ -13,6 +13,7 @@ use crate::registry::{Handle, Named};
 use crate::work::Work;
 use scoped_cuda_sys::*;
 use std::ffi::{c_int, c_uint, c_void};
+use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::{Arc, MutexGuard};
 
@@ -243,17 +244,24 @@ unsafe fn launch(
     occupancy::check(state.function(function)?, shape)?;
     // SAFETY: the caller's promise.
     let values = unsafe { read_parameters(&entry, parameters) }?;
-    let Some(body) = machine.bodies().get(&entry.name).cloned() else {
-        state.violation(format!(
-            "kernel `{}` was launched, and no body was registered for it",
-            entry.name
-        ));
-        return Err(CUresult::NOT_SUPPORTED);
+    let body = machine.bodies().get(&entry.name).cloned();
+    let code = match body {
+        Some(body) => Code::Body(body),
+        None => match prepare(&state, module, &entry.name) {
+            Ok(code) => code,
+            Err(why) => {
+                let name = &entry.name;
+                state.violation(format!(
+                    "kernel `{name}` was launched, no body was registered for it, and {why}"
+                ));
+                return Err(CUresult::NOT_SUPPORTED);
+            }
+        },
     };
     let launch = Launch {
         module,
         entry,
-        body,
+        code,
         context,
         device,
         shape,
@@ -263,13 +271,21 @@ unsafe fn launch(
     Ok(())
 }
 
+/// A kernel that runs from its PTX.
+fn prepare(state: &State, module: Handle, kernel: &str) -> Result<Code, String> {
+    let program = state.modules.get(&module).map(|module| &module.program);
+    let program = Arc::clone(program.ok_or("its module is not loaded")?);
+    let variables = program.prepare(kernel, state, module)?;
+    Ok(Code::Ptx(program, variables))
+}
+
 /// The parameters' bytes at their offsets.
 ///
 /// # Safety
 /// `parameters` is null, or points to a pointer for each of the entry's parameters, each of which
-/// is null or points to a value of that parameter's size.
+/// is null or points to a value of that parameter's size. The value may have padding.
 unsafe fn read_parameters(entry: &Entry, parameters: *mut *mut c_void) -> Outcome<Vec<u8>> {
-    let mut values = vec![0; entry.parameter_bytes()];
+    let mut values = vec![MaybeUninit::new(0); entry.parameter_bytes()];
     if parameters.is_null() && !values.is_empty() {
         return Err(CUresult::INVALID_VALUE);
     }
@@ -283,7 +299,22 @@ unsafe fn read_parameters(entry: &Entry, parameters: *mut *mut c_void) -> Outcom
         }
         let to = &mut values[parameter.offset..][..parameter.size];
         // SAFETY: the value has the parameter's size (the caller's promise), and `to` is as long.
-        unsafe { ptr::copy_nonoverlapping(value.cast::<u8>(), to.as_mut_ptr(), to.len()) };
+        // Padding is copied as what it is: bytes that may be uninitialised.
+        unsafe { ptr::copy_nonoverlapping(value.cast(), to.as_mut_ptr(), to.len()) };
     }
-    Ok(values)
+    Ok(frozen(&mut values))
+}
+
+/// Bytes of which some were never initialised, as whatever numbers they hold. A device reads padding
+/// so too.
+fn frozen(bytes: &mut [MaybeUninit<u8>]) -> Vec<u8> {
+    let start = bytes.as_mut_ptr();
+    // SAFETY: the assembly does nothing. For the compiler it may have written every byte that it
+    // can reach, so that from here on each holds some number.
+    unsafe { std::arch::asm!("/* {0} */", in(reg) start, options(nostack, preserves_flags)) };
+    // SAFETY: every byte holds a number, as the line above says.
+    bytes
+        .iter()
+        .map(|byte| unsafe { byte.assume_init() })
+        .collect()
 }

@@ -42,8 +42,8 @@ pub(super) unsafe extern "C" fn cuModuleLoadDataEx(
             let loaded = image::load(image, newest_ptx(version), &jit.options);
             // SAFETY: the buffers are valid for the call.
             unsafe { jit.answer(&loaded) };
-            let ptx = loaded.map_err(|refused| refused.code)?.ptx;
-            let made = state.add_module(context, ptx)?;
+            let loaded = loaded.map_err(|refused| refused.code)?;
+            let made = state.add_module(context, loaded)?;
             module.set(CUmodule::from_ptr(made.as_ptr()))
         },
     )
