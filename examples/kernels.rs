@@ -11,7 +11,7 @@
 
 #![allow(unsafe_code)] // vouches for the kernels
 
-use scoped_cuda::sim::{KernelCall, Simulation};
+use scoped_cuda::sim::Simulation;
 use scoped_cuda::{
     Attribute, Context, Driver, In, InOut, LaunchConfig, Module, Out, Result, SafeKernel, Stream,
     WithLen,
@@ -262,45 +262,10 @@ fn real_driver() -> Option<Driver> {
     None
 }
 
-/// A simulated machine, on which kernels are Rust functions.
+/// A simulated machine, which runs the same PTX.
 fn simulated_driver() -> Result<Driver> {
     println!("using the simulated driver: same program, no GPU");
-    let driver = Driver::simulated(Simulation::default())?;
-    if let Some(machine) = driver.machine() {
-        machine.kernel("vector_add", |call| {
-            let n = call.scalar::<u32>(3) as usize;
-            let (a, b) = (call.load_n::<f32>(0, n), call.load_n::<f32>(1, n));
-            let sums: Vec<f32> = a.iter().zip(&b).map(|(a, b)| a + b).collect();
-            call.store(2, &sums);
-        });
-        machine.kernel("matmul", |call| {
-            let dimension = |index| call.scalar::<u32>(index) as usize;
-            let (rows, inner, columns) = (dimension(3), dimension(4), dimension(5));
-            let (a, b) = (
-                call.load_n(0, rows * inner),
-                call.load_n(1, inner * columns),
-            );
-            call.store(2, &host_matmul(&a, &b, inner, columns));
-        });
-        machine.kernel("block_sums", |call: &mut KernelCall<'_>| {
-            let x = call.load_n::<f32>(0, call.scalar::<u32>(1) as usize);
-            // Each block takes every `blocks`-th run of as many numbers as it has threads.
-            let (blocks, threads) = (call.grid()[0] as usize, call.block()[0] as usize);
-            let mut sums = vec![0.0f32; blocks];
-            for (number, run) in x.chunks(threads).enumerate() {
-                sums[number % blocks] += run.iter().sum::<f32>();
-            }
-            call.store(2, &sums);
-        });
-        machine.kernel("normalise", |call| {
-            let mut x = call.load_n::<f32>(0, call.scalar::<u32>(1) as usize);
-            let sum: f32 = x.iter().sum();
-            x.iter_mut().for_each(|x| *x /= sum);
-            call.store(0, &x);
-            call.store(2, &[sum]);
-        });
-    }
-    Ok(driver)
+    Driver::simulated(Simulation::default())
 }
 
 fn host_matmul(a: &[f32], b: &[f32], inner: usize, columns: usize) -> Vec<f32> {

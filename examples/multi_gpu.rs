@@ -389,7 +389,7 @@ fn real_driver() -> Option<Driver> {
     None
 }
 
-/// A simulated machine, on which the kernel is a Rust function. Devices 0 and 1 have access to each
+/// A simulated machine, which runs the same PTX. Devices 0 and 1 have access to each
 /// other's memory, 2 to that of 1.
 fn simulated_driver() -> Result<Driver> {
     println!("using the simulated driver: same program, no GPU");
@@ -398,11 +398,5 @@ fn simulated_driver() -> Result<Driver> {
         (1, 0),
         (2, 1),
     ])))?;
-    if let Some(machine) = driver.machine() {
-        machine.kernel("smooth", |call| {
-            let cells = call.load_n::<f32>(0, call.scalar::<u32>(2) as usize + 2);
-            call.update::<f32>(1, |out| smooth_once(&cells, out));
-        });
-    }
     Ok(driver)
 }

@@ -67,20 +67,8 @@ fn real_driver() -> Option<Driver> {
     None
 }
 
-/// A simulated machine, on which the kernel is a Rust function.
+/// A simulated machine, which runs the same PTX.
 fn simulated_driver() -> Result<Driver> {
     println!("using the simulated driver: same program, no GPU");
-    let driver = Driver::simulated(Simulation::default())?;
-    if let Some(machine) = driver.machine() {
-        machine.kernel("saxpy", |call| {
-            let (a, n) = (call.scalar::<f32>(2), call.scalar::<u32>(3) as usize);
-            let x = call.load_n::<f32>(0, n);
-            call.update::<f32>(1, |y| {
-                y.iter_mut()
-                    .zip(&x)
-                    .for_each(|(y, x)| *y = a.mul_add(*x, *y))
-            });
-        });
-    }
-    Ok(driver)
+    Driver::simulated(Simulation::default())
 }

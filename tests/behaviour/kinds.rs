@@ -108,12 +108,13 @@ fn padding_of_a_struct_is_no_obstacle() {
     });
 }
 
-/// Whoever forgets to register a body is told so by the launch.
+/// The launch says why a kernel cannot run without a GPU.
 #[test]
-fn a_simulated_kernel_without_a_body_says_what_is_missing() {
+fn a_simulated_kernel_that_cannot_run_says_what_is_missing() {
     let driver = simulated(Simulation::default());
     let result: Result<()> = driver.with_device(0, |ctx| {
-        let text = format!("{HEADER}.visible .entry unheard_of() {{ ret; }}");
+        let text = format!("{HEADER}.visible .entry unheard_of() {{ .reg .b32 %r<5>;
+            wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64 {{%fd1}}, {{%fd2}}, {{%fd3}}, {{%fd4}}; ret; }}");
         let kernel = ctx.load_ptx(ptx(&text))?.kernel::<()>("unheard_of")?;
         let stream = ctx.new_stream()?;
         // SAFETY: it does nothing.
@@ -121,7 +122,8 @@ fn a_simulated_kernel_without_a_body_says_what_is_missing() {
     });
     assert_eq!(
         result.unwrap_err().to_string(),
-        "the simulated driver cannot run this: kernel `unheard_of` was launched, and no body was \
-         registered for it; register a body with `Machine::kernel`"
+        "the simulated driver cannot run this: kernel `unheard_of` was launched, no body was \
+         registered for it, and `wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64` in line 5 \
+         is not simulated; register a body with `Machine::kernel`"
     );
 }

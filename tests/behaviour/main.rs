@@ -7,6 +7,7 @@ mod captures;
 mod context;
 mod driver;
 mod event;
+mod executed;
 mod forget;
 mod global;
 mod host_function;

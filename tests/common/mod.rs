@@ -13,14 +13,14 @@ pub(crate) mod link;
 pub(crate) mod rows;
 
 use scoped_cuda::ffi::{CUcontext, CUresult, CUstream};
-use scoped_cuda::sim::{KernelCall, Simulation};
+use scoped_cuda::sim::Simulation;
 use scoped_cuda::{Context, Driver, Result, Stream};
 use std::ffi::c_void;
 use std::mem;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, UNIX_EPOCH};
 
-/// The kernels of the tests, as PTX; [`register`] has the same as host functions.
+/// The kernels of the tests, as PTX.
 pub(crate) const PTX: scoped_cuda::Ptx<'static> = scoped_cuda::include_ptx!("kernels.ptx");
 
 /// PTX that the driver compiles, as it has never seen it: what it finds in its cache on disk it
@@ -107,53 +107,15 @@ pub(crate) fn simulated(simulation: Simulation) -> Driver {
     driver
 }
 
-/// The kernels of `kernels.ptx` as host functions.
+/// The kernels run from their PTX, but for the one that takes a device's time.
 pub(crate) fn register(driver: Driver) {
     let Some(machine) = driver.machine() else {
         return;
     };
-    machine.kernel("scale", |call: &mut KernelCall<'_>| {
-        let (n, factor) = (call.scalar::<u32>(1) as usize, call.scalar::<f32>(2));
-        call.update::<f32>(0, |x| x[..n].iter_mut().for_each(|x| *x *= factor));
-    });
-    machine.kernel("add", |call| {
-        let n = call.scalar::<u32>(2) as usize;
-        let x = call.load_n::<u32>(0, n);
-        call.update::<u32>(1, |y| y.iter_mut().zip(x).for_each(|(y, x)| *y += x));
-    });
-    machine.kernel("store_pair", |call| {
-        let pair = call.scalar::<[u32; 2]>(1);
-        call.store(0, &pair);
-    });
-    launches::register(machine);
-    machine.kernel("nothing", |_| {});
     // At 5 GHz.
     machine.kernel("spin", |call| {
         std::thread::sleep(Duration::from_nanos(call.scalar::<u64>(0) / 5));
     });
-    machine.kernel("weigh", |call| {
-        let (n, weights) = (
-            call.scalar::<u32>(1) as usize,
-            call.global::<f32>("weights"),
-        );
-        call.update::<f32>(0, |x| {
-            let pairs = x[..n].iter_mut().zip(weights.iter().cycle());
-            pairs.for_each(|(x, weight)| *x *= weight);
-        });
-    });
-    machine.kernel("count", |call| {
-        let threads = call.threads() as u32;
-        call.update_global::<u32>("counter", |counter| counter[0] += threads);
-    });
-    machine.kernel("tally", |call| {
-        let value = call.scalar::<f64>(0);
-        call.update_global::<f64>("moments", |moments| {
-            moments[0] += 1.0;
-            moments[1] += value;
-            moments[2] += value * value;
-        });
-    });
-    machine.kernel("fault", |call| call.update::<u32>(0, |x| x[1 << 20] = 1));
 }
 
 /// The calling thread's context stack, the top first. Takes it apart and puts it together again.
