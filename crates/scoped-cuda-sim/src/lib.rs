@@ -26,12 +26,13 @@
 //! its contexts belong to.
 //!
 //! What it does not do: run PTX, take the time a device would take, find races between kernels,
-//! textures, graphs, IPC. It never takes the place of a real driver by itself.
+//! textures, IPC. It never takes the place of a real driver by itself.
 
 mod abi;
 mod attributes;
 mod capture;
 mod context;
+mod graph;
 mod host;
 mod image;
 mod jit;

@@ -232,14 +232,33 @@ unsafe fn launch(
     shape: Shape,
     parameters: *mut *mut c_void,
 ) -> Outcome {
-    let found = state.function(function)?;
-    let (own, module, entry) = (found.context, found.module, Arc::clone(&found.entry));
+    let own = state.function(function)?.context;
     state.live(own)?;
     let stream = state.stream(stream)?;
-    let (context, device) = state.home(stream)?;
-    if context != own {
+    if state.home(stream)?.0 != own {
         return Err(CUresult::INVALID_HANDLE);
     }
+    // SAFETY: the caller's promise.
+    let launch = unsafe { launch_of(machine, &mut state, function, shape, parameters) }?;
+    machine.enqueue(&mut state, stream, Work::Launch(launch))?;
+    Ok(())
+}
+
+/// A launch in the function's own context.
+///
+/// # Safety
+/// As [`read_parameters`].
+pub(super) unsafe fn launch_of(
+    machine: &Machine,
+    state: &mut State,
+    function: Handle,
+    shape: Shape,
+    parameters: *mut *mut c_void,
+) -> Outcome<Launch> {
+    let found = state.function(function)?;
+    let (context, module, entry) = (found.context, found.module, Arc::clone(&found.entry));
+    state.live(context)?;
+    let device = state.device_of(context);
     occupancy::check(state.function(function)?, shape)?;
     // SAFETY: the caller's promise.
     let values = unsafe { read_parameters(&entry, parameters) }?;
@@ -250,7 +269,7 @@ unsafe fn launch(
         ));
         return Err(CUresult::NOT_SUPPORTED);
     };
-    let launch = Launch {
+    Ok(Launch {
         module,
         entry,
         body,
@@ -258,9 +277,7 @@ unsafe fn launch(
         device,
         shape,
         values,
-    };
-    machine.enqueue(&mut state, stream, Work::Launch(launch))?;
-    Ok(())
+    })
 }
 
 /// The parameters' bytes at their offsets.
