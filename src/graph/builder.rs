@@ -62,7 +62,8 @@ impl<'ctx> Context<'ctx> {
                 _brand: brand,
                 after: None,
             };
-            build(builder, memory.lent(brand, Token))
+            // SAFETY: a local that nobody touches before the brand, and with it `'g`, ends with this block.
+            build(builder, unsafe { memory.lent(brand, Token) })
         }?;
         let graph = Graph::new(Launchable::new(recorder)?, memory);
         Ok((graph, result))

@@ -38,7 +38,8 @@ impl<'ctx, M: GraphMemory<'ctx>> Graph<'ctx, M> {
             launchable,
             _brand: brand,
         };
-        change(&mut permission, memory.lent(brand, Token))
+        // SAFETY: borrowed mutably by this call, in which the brand, and with it `'g`, ends.
+        change(&mut permission, unsafe { memory.lent(brand, Token) })
     }
 
     /// Switches a node off, so that launches skip it, or on again (`cuGraphNodeSetEnabled`). Others still

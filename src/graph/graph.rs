@@ -188,7 +188,9 @@ impl<'s, 'scope, 'ctx, M> OnStream<'s, LentGraph<'scope, 'ctx, M>> {
         M: GraphMemory<'ctx>,
     {
         let brand = self.brand();
-        self.memory_mut().graph.memory.lent(brand, Token)
+        let memory = &mut self.memory_mut().graph.memory;
+        // SAFETY: borrowed mutably for the lifetime of what comes back.
+        unsafe { memory.lent(brand, Token) }
     }
 }
 

@@ -1,5 +1,7 @@
 //! What a graph owns.
 
+#![allow(unsafe_code)] // lends memory for a lifetime that its caller vouches for
+
 use crate::memory::sealed::{Sealed, Token};
 use crate::memory::{Buffer, OnStream, PinnedBuffer, SliceMut};
 use bytemuck::Pod;
@@ -16,18 +18,20 @@ use std::marker::PhantomData;
 )]
 pub trait GraphMemory<'ctx>: Sealed {
     /// The memory in an order: that of the graph's nodes, or that of a stream.
-    type Lent<'a, 's>
-    where
-        Self: 'a;
+    type Lent<'a, 's>;
 
     /// The memory at rest.
     type Views<'a>
     where
         Self: 'a;
 
-    /// Puts the memory into the order of a brand.
+    /// Puts the memory into the order of a brand. (A bound of `'a` by `self` could not be written: the
+    /// closure that builds a graph takes what comes of it for every lifetime.)
+    ///
+    /// # Safety
+    /// The memory stays where it is, and nobody else uses it, during `'a`.
     #[doc(hidden)]
-    fn lent<'a, 's>(&'a mut self, brand: Id<'s>, token: Token) -> Self::Lent<'a, 's>;
+    unsafe fn lent<'a, 's>(&mut self, brand: Id<'s>, token: Token) -> Self::Lent<'a, 's>;
 
     /// Views of the memory at rest.
     #[doc(hidden)]
@@ -40,7 +44,7 @@ pub trait GraphMemory<'ctx>: Sealed {
 pub struct GraphPinned<'a, 'ctx, T> {
     first: usize,
     len: usize,
-    _borrow: PhantomData<(&'a mut [T], &'a PinnedBuffer<'ctx, T>)>,
+    _borrow: PhantomData<(&'a mut [T], fn(&'ctx ()) -> &'ctx ())>,
 }
 
 impl<T> GraphPinned<'_, '_, T> {
@@ -63,17 +67,17 @@ impl<T> GraphPinned<'_, '_, T> {
 }
 
 impl<'ctx, T: Pod> GraphMemory<'ctx> for Buffer<'ctx, T> {
-    type Lent<'a, 's>
-        = OnStream<'s, SliceMut<'a, 'ctx, T>>
-    where
-        Self: 'a;
+    type Lent<'a, 's> = OnStream<'s, SliceMut<'a, 'ctx, T>>;
     type Views<'a>
         = SliceMut<'a, 'ctx, T>
     where
         Self: 'a;
 
-    fn lent<'a, 's>(&'a mut self, brand: Id<'s>, _: Token) -> Self::Lent<'a, 's> {
-        OnStream::new(self.as_mut_slice(), brand)
+    unsafe fn lent<'a, 's>(&mut self, brand: Id<'s>, _: Token) -> Self::Lent<'a, 's> {
+        OnStream::new(
+            SliceMut::new(self.context(), self.as_raw(), self.len()),
+            brand,
+        )
     }
 
     fn views(&mut self, _: Token) -> Self::Views<'_> {
@@ -84,16 +88,13 @@ impl<'ctx, T: Pod> GraphMemory<'ctx> for Buffer<'ctx, T> {
 impl<T> Sealed for PinnedBuffer<'_, T> {}
 
 impl<'ctx, T: Pod> GraphMemory<'ctx> for PinnedBuffer<'ctx, T> {
-    type Lent<'a, 's>
-        = OnStream<'s, GraphPinned<'a, 'ctx, T>>
-    where
-        Self: 'a;
+    type Lent<'a, 's> = OnStream<'s, GraphPinned<'a, 'ctx, T>>;
     type Views<'a>
         = &'a mut [T]
     where
         Self: 'a;
 
-    fn lent<'a, 's>(&'a mut self, brand: Id<'s>, _: Token) -> Self::Lent<'a, 's> {
+    unsafe fn lent<'a, 's>(&mut self, brand: Id<'s>, _: Token) -> Self::Lent<'a, 's> {
         let first = self.as_mut_ptr();
         let pinned = GraphPinned {
             // The driver dereferences it, and no Rust code does.
@@ -112,17 +113,17 @@ impl<'ctx, T: Pod> GraphMemory<'ctx> for PinnedBuffer<'ctx, T> {
 impl<M: Sealed> Sealed for Vec<M> {}
 
 impl<'ctx, M: GraphMemory<'ctx>> GraphMemory<'ctx> for Vec<M> {
-    type Lent<'a, 's>
-        = Vec<M::Lent<'a, 's>>
-    where
-        Self: 'a;
+    type Lent<'a, 's> = Vec<M::Lent<'a, 's>>;
     type Views<'a>
         = Vec<M::Views<'a>>
     where
         Self: 'a;
 
-    fn lent<'a, 's>(&'a mut self, brand: Id<'s>, token: Token) -> Self::Lent<'a, 's> {
-        self.iter_mut().map(|one| one.lent(brand, token)).collect()
+    unsafe fn lent<'a, 's>(&mut self, brand: Id<'s>, token: Token) -> Self::Lent<'a, 's> {
+        // SAFETY: the caller's promise, for each.
+        self.iter_mut()
+            .map(|one| unsafe { one.lent(brand, token) })
+            .collect()
     }
 
     fn views(&mut self, token: Token) -> Self::Views<'_> {
@@ -133,17 +134,15 @@ impl<'ctx, M: GraphMemory<'ctx>> GraphMemory<'ctx> for Vec<M> {
 impl<M: Sealed, const N: usize> Sealed for [M; N] {}
 
 impl<'ctx, M: GraphMemory<'ctx>, const N: usize> GraphMemory<'ctx> for [M; N] {
-    type Lent<'a, 's>
-        = [M::Lent<'a, 's>; N]
-    where
-        Self: 'a;
+    type Lent<'a, 's> = [M::Lent<'a, 's>; N];
     type Views<'a>
         = [M::Views<'a>; N]
     where
         Self: 'a;
 
-    fn lent<'a, 's>(&'a mut self, brand: Id<'s>, token: Token) -> Self::Lent<'a, 's> {
-        self.each_mut().map(|one| one.lent(brand, token))
+    unsafe fn lent<'a, 's>(&mut self, brand: Id<'s>, token: Token) -> Self::Lent<'a, 's> {
+        // SAFETY: the caller's promise, for each.
+        self.each_mut().map(|one| unsafe { one.lent(brand, token) })
     }
 
     fn views(&mut self, token: Token) -> Self::Views<'_> {
@@ -156,12 +155,13 @@ macro_rules! tuples {
         // The variables are named after the types; there may be none.
         #[allow(non_snake_case, unused_variables, clippy::unused_unit)]
         impl<'ctx, $($M: GraphMemory<'ctx>),*> GraphMemory<'ctx> for ($($M,)*) {
-            type Lent<'a, 's> = ($($M::Lent<'a, 's>,)*) where Self: 'a;
+            type Lent<'a, 's> = ($($M::Lent<'a, 's>,)*);
             type Views<'a> = ($($M::Views<'a>,)*) where Self: 'a;
 
-            fn lent<'a, 's>(&'a mut self, brand: Id<'s>, token: Token) -> Self::Lent<'a, 's> {
+            unsafe fn lent<'a, 's>(&mut self, brand: Id<'s>, token: Token) -> Self::Lent<'a, 's> {
                 let ($($M,)*) = self;
-                ($($M.lent(brand, token),)*)
+                // SAFETY: the caller's promise, for each.
+                ($(unsafe { $M.lent(brand, token) },)*)
             }
 
             fn views(&mut self, token: Token) -> Self::Views<'_> {
