@@ -9,6 +9,7 @@ mod driver;
 mod event;
 mod forget;
 mod global;
+mod graph;
 mod host_function;
 mod images;
 mod kernel;

@@ -1,0 +1,12 @@
+use scoped_cuda::{Buffer, Graph, Result, Stream, scope};
+
+fn f<'gpu>(streams: &[Stream<'gpu>; 2], graph: &mut Graph<'gpu, Buffer<'gpu, f32>>) -> Result<()> {
+    scope(|scope| {
+        scope.on(&streams[0], |a| {
+            scope.on(&streams[1], |b| {
+                let mut graph = graph.lend(a);
+                graph.launch(a)
+            })
+        })
+    })
+}

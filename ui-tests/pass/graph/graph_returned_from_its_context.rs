@@ -1,0 +1,10 @@
+use scoped_cuda::{Driver, Result};
+
+fn f(driver: Driver) -> Result<()> {
+    let graph = driver.with_device(0, |gpu| {
+        let (graph, ()) = gpu.graph((), |_, ()| Ok(()))?;
+        Ok(graph.len())
+    })?;
+    drop(graph);
+    Ok(())
+}

@@ -1,0 +1,13 @@
+use scoped_cuda::{Buffer, Context, Graph, InOut, Kernel, LaunchConfig, Result};
+
+fn f<'gpu>(
+    gpu: Context<'gpu>,
+    kernel: &Kernel<'gpu, (InOut<f32>,)>,
+    buffer: Buffer<'gpu, f32>,
+) -> Result<Graph<'gpu, Buffer<'gpu, f32>>> {
+    let config = LaunchConfig::for_elements(4);
+    let (graph, _) = gpu.graph(buffer, |g, mut x| unsafe {
+        g.launch(kernel, config, (&mut x,))
+    })?;
+    Ok(graph)
+}

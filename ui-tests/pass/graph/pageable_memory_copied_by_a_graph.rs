@@ -1,0 +1,7 @@
+use scoped_cuda::{Context, Result};
+
+fn f(gpu: Context<'_>) -> Result<()> {
+    let memory = (gpu.zeros::<f32>(2)?, gpu.pinned_from(&[1.0f32, 2.0])?);
+    gpu.graph(memory, |g, (mut x, _pinned)| g.write(&_pinned, &mut x))?;
+    Ok(())
+}
