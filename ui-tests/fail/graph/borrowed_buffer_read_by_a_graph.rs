@@ -2,7 +2,7 @@
 //! Misuse:  let a graph read a buffer that it does not own
 //! In C:    the graph keeps the address of memory that may be freed before a launch: CUDA_ERROR_ILLEGAL_ADDRESS
 //! Real:    huggingface/candle#3352
-//! rustc:   borrowed data escapes
+//! rustc:   E0621
 //! Reads:   the graph would keep the buffer's address for longer than it is borrowed
 //! Fix:     move the buffer into the graph
 

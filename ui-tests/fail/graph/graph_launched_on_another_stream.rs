@@ -2,7 +2,7 @@
 //! Misuse:  launch a graph on another stream than the one in whose order it is
 //! In C:    the launch does not wait for what the first stream does with its memory
 //! Real:    none known
-//! rustc:   lifetime may not live long enough
+//! rustc:   E0521
 //! Reads:   the two streams of the scope have two brands, and the graph has the first one
 //! Fix:     `hand_over` the graph, or launch it on its own stream
 

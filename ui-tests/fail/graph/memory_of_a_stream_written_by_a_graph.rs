@@ -2,7 +2,7 @@
 //! Misuse:  let a graph write memory that is lent to a stream
 //! In C:    the graph keeps the address after the scope has given the memory back
 //! Real:    none known
-//! rustc:   lifetime may not live long enough
+//! rustc:   E0521
 //! Reads:   the memory has the brand of the stream and not that of the graph
 //! Fix:     move the buffer into the graph
 

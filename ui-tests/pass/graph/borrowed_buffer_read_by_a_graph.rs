@@ -1,3 +1,5 @@
+//! Twin of `fail/graph/borrowed_buffer_read_by_a_graph.rs`.
+
 use scoped_cuda::{Buffer, Context, Graph, Result};
 
 fn f<'gpu>(

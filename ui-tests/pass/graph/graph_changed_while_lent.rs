@@ -1,3 +1,5 @@
+//! Twin of `fail/graph/graph_changed_while_lent.rs`.
+
 use scoped_cuda::graph::Node;
 use scoped_cuda::{Buffer, Graph, Result, Stream};
 

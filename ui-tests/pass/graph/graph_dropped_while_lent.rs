@@ -1,3 +1,5 @@
+//! Twin of `fail/graph/graph_dropped_while_lent.rs`.
+
 use scoped_cuda::{Buffer, Graph, Result, Stream};
 
 fn f<'gpu>(stream: &Stream<'gpu>, graph: Graph<'gpu, Buffer<'gpu, f32>>) -> Result<()> {

@@ -1,3 +1,5 @@
+//! Twin of `fail/graph/graph_launched_on_a_stream_of_another_device.rs`.
+
 use scoped_cuda::{Buffer, Graph, Result, Stream};
 
 fn f<'gpu0, 'gpu1>(

@@ -1,3 +1,5 @@
+//! Twin of `fail/graph/graph_returned_from_its_context.rs`.
+
 use scoped_cuda::{Driver, Result};
 
 fn f(driver: Driver) -> Result<()> {

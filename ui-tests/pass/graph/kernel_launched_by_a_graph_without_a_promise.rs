@@ -1,3 +1,5 @@
+//! Twin of `fail/graph/kernel_launched_by_a_graph_without_a_promise.rs`.
+
 use scoped_cuda::{Buffer, Context, Graph, InOut, Kernel, LaunchConfig, Result};
 
 fn f<'gpu>(

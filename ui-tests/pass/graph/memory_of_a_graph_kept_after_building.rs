@@ -1,3 +1,5 @@
+//! Twin of `fail/graph/memory_of_a_graph_kept_after_building.rs`.
+
 use scoped_cuda::{Context, Result};
 
 fn f(gpu: Context<'_>) -> Result<()> {

@@ -1,3 +1,5 @@
+//! Twin of `fail/graph/memory_of_a_stream_written_by_a_graph.rs`.
+
 use scoped_cuda::{Buffer, Context, Result, Stream};
 
 fn f<'gpu>(

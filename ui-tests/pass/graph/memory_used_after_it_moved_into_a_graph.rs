@@ -1,3 +1,5 @@
+//! Twin of `fail/graph/memory_used_after_it_moved_into_a_graph.rs`.
+
 use scoped_cuda::{Context, Result};
 
 fn f(gpu: Context<'_>) -> Result<()> {

@@ -1,3 +1,5 @@
+//! Twin of `fail/graph/node_changed_with_arguments_of_other_types.rs`.
+
 use scoped_cuda::graph::KernelNode;
 use scoped_cuda::{Buffer, Graph, InOut, LaunchConfig, Result, SafeKernel};
 

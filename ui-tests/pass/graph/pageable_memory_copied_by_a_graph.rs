@@ -1,3 +1,5 @@
+//! Twin of `fail/graph/pageable_memory_copied_by_a_graph.rs`.
+
 use scoped_cuda::{Context, Result};
 
 fn f(gpu: Context<'_>) -> Result<()> {
