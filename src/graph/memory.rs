@@ -44,7 +44,9 @@ pub trait GraphMemory<'ctx>: Sealed {
 pub struct GraphPinned<'a, 'ctx, T> {
     first: usize,
     len: usize,
-    _borrow: PhantomData<(&'a mut [T], fn(&'ctx ()) -> &'ctx ())>,
+    _borrow: PhantomData<&'a mut [T]>,
+    /// Invariant in the context's brand.
+    _context: PhantomData<fn(&'ctx ()) -> &'ctx ()>,
 }
 
 impl<T> GraphPinned<'_, '_, T> {
@@ -101,6 +103,7 @@ impl<'ctx, T: Pod> GraphMemory<'ctx> for PinnedBuffer<'ctx, T> {
             first: first.expose_provenance(),
             len: self.len(),
             _borrow: PhantomData,
+            _context: PhantomData,
         };
         OnStream::new(pinned, brand)
     }

@@ -160,8 +160,8 @@ impl<'ctx> RawGraph<'ctx> {
 impl Drop for RawGraph<'_> {
     fn drop(&mut self) {
         let state = self.context.state();
-        // SAFETY: owned; an exec of it may live on (measured).
         state.tear_down(|driver| {
+            // SAFETY: owned; an exec of it may live on (measured).
             current::bind(state, || unsafe { calls::graph_destroy(driver, self.raw) })
         });
     }
@@ -170,8 +170,8 @@ impl Drop for RawGraph<'_> {
 impl Drop for RawExec<'_> {
     fn drop(&mut self) {
         let state = self.context.state();
-        // SAFETY: owned, and at rest: a scope that launches it borrows its graph until the wait (C5).
         state.tear_down(|driver| {
+            // SAFETY: owned, and at rest: a scope that launches it borrows its graph until the wait (C5).
             current::bind(state, || unsafe {
                 calls::graph_exec_destroy(driver, self.raw)
             })

@@ -126,13 +126,13 @@ pub(super) unsafe extern "C" fn cuGraphAddKernelNode(
     parameters: *const CUDA_KERNEL_NODE_PARAMS,
 ) -> CUresult {
     const NAME: &str = "cuGraphAddKernelNode";
+    let work = |machine: &Machine, state: &mut State| {
+        context_or_crash(state, NAME)?;
+        // SAFETY: null or valid for the call, with a pointer to a value for each parameter.
+        unsafe { launch(machine, state, parameters) }.map(Some)
+    };
     // SAFETY: the pointers are null or valid for the call, and as long as they say.
-    unsafe {
-        add(NAME, node, graph, dependencies, count, |machine, state| {
-            context_or_crash(state, NAME)?;
-            launch(machine, state, parameters).map(Some)
-        })
-    }
+    unsafe { add(NAME, node, graph, dependencies, count, work) }
 }
 
 pub(super) unsafe extern "C" fn cuGraphAddMemcpyNode(
