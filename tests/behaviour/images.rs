@@ -103,8 +103,7 @@ fn impossible_options_are_refused_before_the_driver_is_asked() {
         let impossible = [
             none.debug_info(true).optimization(OptimizationLevel::O4),
             none.threads_per_block(many),
-            none.threads_per_block(NonZeroU32::MIN)
-                .target((9, 0)),
+            none.threads_per_block(NonZeroU32::MIN).target((9, 0)),
             none.target((90, 10)),
         ];
         for options in impossible {

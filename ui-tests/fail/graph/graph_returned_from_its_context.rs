@@ -13,7 +13,7 @@ fn f(driver: Driver) -> Result<()> {
         let (graph, ()) = gpu.graph((), |_, ()| Ok(()))?;
         Ok(graph) // <-
     })?;
-    drop(graph);
+    let _graph = graph;
     Ok(())
 }
 

@@ -6,8 +6,8 @@ fn f<'gpu>(streams: &[Stream<'gpu>; 2], graph: &mut Graph<'gpu, Buffer<'gpu, f32
     scope(|scope| {
         scope.on(&streams[0], |a| {
             scope.on(&streams[1], |b| {
-                let mut graph = graph.lend(a);
-                graph.launch(a)
+                let graph = graph.lend(a);
+                graph.hand_over(a, b)?.launch(b)
             })
         })
     })

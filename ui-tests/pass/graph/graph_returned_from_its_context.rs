@@ -7,6 +7,6 @@ fn f(driver: Driver) -> Result<()> {
         let (graph, ()) = gpu.graph((), |_, ()| Ok(()))?;
         Ok(graph.len())
     })?;
-    drop(graph);
+    let _graph = graph;
     Ok(())
 }

@@ -10,6 +10,7 @@ fn f<'gpu>(
     stream.scope(|s| {
         let mut lent = buffer.lend(s);
         s.fill(&mut lent, 0.0)?;
+        gpu.graph((), |g, ()| g.join(&[]))?;
         Ok(())
     })
 }
