@@ -201,8 +201,9 @@ mod tests {
         for (node, from) in edges.iter().enumerate() {
             for &earlier in from {
                 before[node][earlier] = true;
-                for other in 0..edges.len() {
-                    before[node][other] |= before[earlier][other];
+                let its = before[earlier].clone();
+                for (mine, its) in before[node].iter_mut().zip(its) {
+                    *mine |= its;
                 }
             }
         }

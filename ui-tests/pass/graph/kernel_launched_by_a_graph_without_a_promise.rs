@@ -8,8 +8,9 @@ fn f<'gpu>(
     buffer: Buffer<'gpu, f32>,
 ) -> Result<Graph<'gpu, Buffer<'gpu, f32>>> {
     let config = LaunchConfig::for_elements(4);
-    let (graph, _) = gpu.graph(buffer, |g, mut x| unsafe {
-        g.launch(kernel, config, (&mut x,))
+    let (graph, _) = gpu.graph(buffer, |g, mut x| {
+        // SAFETY: the kernel writes the first 4 elements.
+        unsafe { g.launch(kernel, config, (&mut x,)) }
     })?;
     Ok(graph)
 }
