@@ -8,6 +8,7 @@ mod device;
 mod driver;
 pub mod error;
 mod extent;
+pub mod graph;
 mod internal;
 pub mod kernel;
 pub mod memory;
@@ -33,6 +34,7 @@ pub use device::{Device, Uuid};
 pub use driver::Driver;
 pub use error::{Error, Result};
 pub use extent::Extent;
+pub use graph::Graph;
 pub use kernel::{
     Global, In, InOut, JitOptions, Kernel, LaunchConfig, LinkedImage, Linker, Module, Null,
     Optional, Out, PtrLen, Ptx, Rows, SafeKernel, SharedBytes, WithLen,

@@ -109,6 +109,13 @@ pub enum Error {
         first: DriverError,
     },
 
+    /// A graph cannot be built or changed that way.
+    #[error("the graph cannot be built or changed that way: {problem}")]
+    Graph {
+        /// What is wrong.
+        problem: &'static str,
+    },
+
     /// The devices cannot access each other's memory directly;
     /// [`Transfer::staged`](crate::Transfer::staged) works.
     #[error("device {from} has no peer access to device {to}; a staged transfer works")]

@@ -1,5 +1,6 @@
 //! The values that a launch passes.
 
+use super::access::Use;
 use super::launch_config::LaunchConfig;
 use super::params::{
     Count, In, InOut, Null, Optional, Out, Param, Params, Pointer, PtrLen, SharedBytes, WithLen,
@@ -42,6 +43,10 @@ pub trait Arg<'s, 'scope, 'ctx, P: Param> {
     /// What a precondition sees of it.
     #[doc(hidden)]
     fn seen(&self, config: &LaunchConfig) -> P::Seen;
+
+    /// Tells the memory that the kernel may touch through it.
+    #[doc(hidden)]
+    fn uses(&self, token: Token, tell: &mut dyn FnMut(Use));
 }
 
 /// Not to be named by other crates.
@@ -97,6 +102,11 @@ impl<'s, 'scope, 'ctx, T: Pod, A: Readable<'s, 'scope, 'ctx, T> + Near> Arg<'s, 
     fn seen(&self, _: &LaunchConfig) -> usize {
         self.region().1
     }
+
+    fn uses(&self, _: Token, tell: &mut dyn FnMut(Use)) {
+        let (address, len) = self.region();
+        tell(Use::read::<T>(address, len));
+    }
 }
 
 impl<'s, 'scope, 'ctx, T: Pod, B: MemoryMut<'ctx, T> + Near> Arg<'s, 'scope, 'ctx, Out<T>>
@@ -113,6 +123,10 @@ impl<'s, 'scope, 'ctx, T: Pod, B: MemoryMut<'ctx, T> + Near> Arg<'s, 'scope, 'ct
     fn seen(&self, _: &LaunchConfig) -> usize {
         self.memory().len()
     }
+
+    fn uses(&self, _: Token, tell: &mut dyn FnMut(Use)) {
+        tell(Use::write::<T>(self.memory().as_raw(), self.memory().len()));
+    }
 }
 
 impl<'s, 'scope, 'ctx, T: Pod, B: MemoryMut<'ctx, T> + Near> Arg<'s, 'scope, 'ctx, InOut<T>>
@@ -128,6 +142,10 @@ impl<'s, 'scope, 'ctx, T: Pod, B: MemoryMut<'ctx, T> + Near> Arg<'s, 'scope, 'ct
     #[inline]
     fn seen(&self, _: &LaunchConfig) -> usize {
         self.memory().len()
+    }
+
+    fn uses(&self, _: Token, tell: &mut dyn FnMut(Use)) {
+        tell(Use::write::<T>(self.memory().as_raw(), self.memory().len()));
     }
 }
 
@@ -147,6 +165,12 @@ where
     fn seen(&self, config: &LaunchConfig) -> Option<P::Seen> {
         self.as_ref().map(|memory| memory.seen(config))
     }
+
+    fn uses(&self, token: Token, tell: &mut dyn FnMut(Use)) {
+        if let Some(memory) = self {
+            memory.uses(token, tell);
+        }
+    }
 }
 
 #[diagnostic::do_not_recommend]
@@ -162,6 +186,8 @@ impl<'s, 'scope, 'ctx, P: Pointer> Arg<'s, 'scope, 'ctx, Optional<P>> for Null {
     fn seen(&self, _: &LaunchConfig) -> Option<P::Seen> {
         None
     }
+
+    fn uses(&self, _: Token, _: &mut dyn FnMut(Use)) {}
 }
 
 /// What a precondition sees of memory, when that is a number of elements.
@@ -208,6 +234,10 @@ where
     fn seen(&self, config: &LaunchConfig) -> P::Seen {
         <A as Arg<P>>::seen(self, config)
     }
+
+    fn uses(&self, token: Token, tell: &mut dyn FnMut(Use)) {
+        <A as Arg<P>>::uses(self, token, tell);
+    }
 }
 
 #[diagnostic::do_not_recommend]
@@ -228,6 +258,10 @@ where
     fn seen(&self, config: &LaunchConfig) -> P::Seen {
         <A as Arg<P>>::seen(self, config)
     }
+
+    fn uses(&self, token: Token, tell: &mut dyn FnMut(Use)) {
+        <A as Arg<P>>::uses(self, token, tell);
+    }
 }
 
 #[diagnostic::do_not_recommend]
@@ -243,6 +277,8 @@ impl<'s, 'scope, 'ctx> Arg<'s, 'scope, 'ctx, SharedBytes> for SharedBytes {
     fn seen(&self, config: &LaunchConfig) -> u32 {
         config.shared_bytes()
     }
+
+    fn uses(&self, _: Token, _: &mut dyn FnMut(Use)) {}
 }
 
 // A value may have padding, which no program reads: the driver copies its bytes, and the kernel
@@ -259,6 +295,8 @@ impl<'s, 'scope, 'ctx, T: AnyBitPattern> Arg<'s, 'scope, 'ctx, T> for T {
     fn seen(&self, _: &LaunchConfig) -> T {
         *self
     }
+
+    fn uses(&self, _: Token, _: &mut dyn FnMut(Use)) {}
 }
 
 /// The arguments for a parameter list `P`: a tuple with one [`Arg`] for each. Sealed.
@@ -280,6 +318,10 @@ pub trait Args<'s, 'scope, 'ctx, P: Params>: Sealed {
     /// What a precondition sees of them.
     #[doc(hidden)]
     fn seen(&self, config: &LaunchConfig) -> P::Seen;
+
+    /// Tells the memory that the kernel may touch.
+    #[doc(hidden)]
+    fn uses(&self, token: Token, tell: &mut dyn FnMut(Use));
 }
 
 macro_rules! tuples {
@@ -310,6 +352,11 @@ macro_rules! tuples {
             fn seen(&self, config: &LaunchConfig) -> ($($P::Seen,)*) {
                 let ($($A,)*) = self;
                 ($($A.seen(config),)*)
+            }
+
+            fn uses(&self, token: Token, tell: &mut dyn FnMut(Use)) {
+                let ($($A,)*) = self;
+                $($A.uses(token, tell);)*
             }
         }
     )*};

@@ -56,8 +56,8 @@ impl Declared {
     }
 }
 
-/// The parameters of every kernel of a text, by its name. One that is not understood keeps its place
-/// and admits every kind.
+/// The parameters of every kernel of a text, by its name. One that is not understood keeps its
+/// place and admits every kind.
 pub(super) fn read(text: &str) -> HashMap<String, Vec<Declared>> {
     let mut kernels = HashMap::new();
     let mut tokens = Tokens(text).peekable();

@@ -33,7 +33,19 @@ pub struct Kernel<'ctx, P> {
 
 static_assertions::assert_impl_all!(Kernel<'static, (u32,)>: Send, Sync, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
 
+/// Keeps a kernel's image loaded.
+pub(crate) struct Loaded<'ctx> {
+    _image: Arc<Image<'ctx>>,
+}
+
 impl<'ctx, P> Kernel<'ctx, P> {
+    /// What keeps the function loaded without the kernel.
+    pub(crate) fn keep(&self) -> Loaded<'ctx> {
+        Loaded {
+            _image: Arc::clone(&self.image),
+        }
+    }
+
     /// `function` belongs to the image.
     pub(super) fn new(image: Arc<Image<'ctx>>, function: CUfunction, name: &str) -> Result<Self>
     where

@@ -208,7 +208,7 @@ impl LaunchConfig {
 
     /// Whether it is nothing but a grid.
     #[inline]
-    pub(super) const fn is_plain(&self) -> bool {
+    pub(crate) const fn is_plain(&self) -> bool {
         !self.is_cooperative
             && !self.overlaps_previous
             && self.cluster.is_none()

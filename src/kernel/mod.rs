@@ -1,6 +1,7 @@
 //! Kernels: loaded images, their variables, typed parameter lists, arguments and launch
 //! configurations.
 
+mod access;
 mod args;
 mod attributes;
 mod binary;
@@ -26,12 +27,14 @@ mod rows;
 mod safe;
 mod variables;
 
+pub(crate) use access::Use;
 pub(crate) use args::seal;
 pub use args::{Arg, Args};
 pub use attributes::{CachePreference, Carveout, KernelAttributes};
 pub use global::Global;
 pub use jit::{CacheMode, JitOptions, OptimizationLevel};
 pub use kernel::Kernel;
+pub(crate) use kernel::Loaded;
 pub use launch_config::LaunchConfig;
 pub use linker::{LinkedImage, Linker};
 pub use module::Module;

@@ -1,5 +1,6 @@
 //! Rows as arguments of a kernel.
 
+use super::access::Use;
 use super::{Arg, In, InOut, LaunchConfig, Out, Param, ParamLayout, seal};
 use crate::error::Result;
 use crate::extent::Extent;
@@ -68,6 +69,16 @@ impl RowsShape {
     }
 }
 
+/// Bytes from the first row to the end of the last one's pitch: no less than what the rows are in.
+fn span_of<T>(rows: &PitchedSlice<'_, '_, T>) -> usize {
+    let extent = rows.extent();
+    let slices = extent.depth.saturating_sub(1);
+    let lines = slices
+        .saturating_mul(rows.slice_rows())
+        .saturating_add(extent.height);
+    lines.saturating_mul(rows.pitch_bytes())
+}
+
 #[diagnostic::do_not_recommend]
 impl<T: Pod> Param for In<Rows<T>> {
     const LAYOUT: &'static [ParamLayout] = &[ParamLayout::pointer()];
@@ -106,6 +117,13 @@ impl<'s, 'scope, 'ctx, T: Pod, A: ReadableRows<'s, 'scope, 'ctx, T>>
     fn seen(&self, _: &LaunchConfig) -> RowsShape {
         RowsShape::of(&self.rows(Token))
     }
+
+    fn uses(&self, _: Token, tell: &mut dyn FnMut(Use)) {
+        tell(Use::read::<u8>(
+            self.rows(Token).as_raw(),
+            span_of(&self.rows(Token)),
+        ));
+    }
 }
 
 #[diagnostic::do_not_recommend]
@@ -123,6 +141,11 @@ impl<'s, 'scope, 'ctx, T: Pod, B: PitchedMemoryMut<'ctx, T>> Arg<'s, 'scope, 'ct
     fn seen(&self, _: &LaunchConfig) -> RowsShape {
         RowsShape::of(&self.memory().as_slice())
     }
+
+    fn uses(&self, _: Token, tell: &mut dyn FnMut(Use)) {
+        let rows = self.memory().as_slice();
+        tell(Use::write::<u8>(rows.as_raw(), span_of(&rows)));
+    }
 }
 
 #[diagnostic::do_not_recommend]
@@ -139,5 +162,10 @@ impl<'s, 'scope, 'ctx, T: Pod, B: PitchedMemoryMut<'ctx, T>> Arg<'s, 'scope, 'ct
     #[inline]
     fn seen(&self, _: &LaunchConfig) -> RowsShape {
         RowsShape::of(&self.memory().as_slice())
+    }
+
+    fn uses(&self, _: Token, tell: &mut dyn FnMut(Use)) {
+        let rows = self.memory().as_slice();
+        tell(Use::write::<u8>(rows.as_raw(), span_of(&rows)));
     }
 }

@@ -146,7 +146,7 @@ impl<'ctx, P: Params, V> SafeKernel<'ctx, P, V> {
     }
 
     #[inline]
-    fn check(&self, config: &LaunchConfig, seen: P::Seen) -> Result<()> {
+    pub(crate) fn check(&self, config: &LaunchConfig, seen: P::Seen) -> Result<()> {
         let in_order = "the launch does not overlap the one ahead of it";
         if config.overlaps_previous() {
             return Err(self.violated(in_order));

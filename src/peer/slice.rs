@@ -4,7 +4,7 @@ use super::Transfer;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ffi::{CUdeviceptr, CUstream};
-use crate::kernel::{Arg, In, InOut, LaunchConfig, Out, seal};
+use crate::kernel::{Arg, In, InOut, LaunchConfig, Out, Use, seal};
 use crate::memory::sealed::Token;
 use crate::memory::{Buffer, HandOver, OnStream, resolve, sealed};
 use crate::stream::ScopedStream;
@@ -296,6 +296,10 @@ impl<'s, 'scope, 'ctx, T: Pod> Arg<'s, 'scope, 'ctx, In<T>> for PeerSlice<'scope
     fn seen(&self, _: &LaunchConfig) -> usize {
         self.len
     }
+
+    fn uses(&self, _: Token, tell: &mut dyn FnMut(Use)) {
+        tell(Use::read::<T>(self.address, self.len));
+    }
 }
 
 #[diagnostic::do_not_recommend]
@@ -312,6 +316,10 @@ impl<'s, 'scope, 'ctx, T: Pod> Arg<'s, 'scope, 'ctx, In<T>>
     #[inline]
     fn seen(&self, _: &LaunchConfig) -> usize {
         self.memory().len
+    }
+
+    fn uses(&self, _: Token, tell: &mut dyn FnMut(Use)) {
+        tell(Use::read::<T>(self.memory().address, self.memory().len));
     }
 }
 
@@ -330,6 +338,10 @@ impl<'s, 'scope, 'ctx, T: Pod> Arg<'s, 'scope, 'ctx, Out<T>>
     fn seen(&self, _: &LaunchConfig) -> usize {
         self.memory().len
     }
+
+    fn uses(&self, _: Token, tell: &mut dyn FnMut(Use)) {
+        tell(Use::write::<T>(self.memory().address, self.memory().len));
+    }
 }
 
 #[diagnostic::do_not_recommend]
@@ -346,6 +358,10 @@ impl<'s, 'scope, 'ctx, T: Pod> Arg<'s, 'scope, 'ctx, InOut<T>>
     #[inline]
     fn seen(&self, _: &LaunchConfig) -> usize {
         self.memory().len
+    }
+
+    fn uses(&self, _: Token, tell: &mut dyn FnMut(Use)) {
+        tell(Use::write::<T>(self.memory().address, self.memory().len));
     }
 }
 

@@ -10,6 +10,7 @@ mod event;
 mod executed;
 mod forget;
 mod global;
+mod graph;
 mod host_function;
 mod images;
 mod kernel;

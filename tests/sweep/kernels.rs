@@ -17,10 +17,53 @@ pub(crate) const PROGRAMS: &[(&str, Program)] = &[
     ("attributes and occupancy", |driver| {
         driver.with_device(0, attributes_and_occupancy)
     }),
+    ("graphs", |driver| driver.with_device(0, graphs)),
     ("host functions", |driver| {
         driver.with_device(0, host_functions)
     }),
 ];
+
+fn graphs(ctx: Context<'_>) -> Result<()> {
+    let add = ctx
+        .load_ptx(PTX)?
+        .kernel::<(In<u32>, InOut<u32>, u32)>("add")?;
+    let memory = (
+        ctx.pinned_from(&[1u32; 4])?,
+        ctx.zeros::<u32>(4)?,
+        ctx.zeros::<u32>(4)?,
+    );
+    let config = LaunchConfig::for_elements(4);
+    let (mut graph, (node, fill)) = ctx.graph(memory, |g, (mut host, mut x, mut y)| {
+        g.write(&host, &mut x)?;
+        let fill = g.fill(&mut y, 1)?;
+        // SAFETY: `add` stays below 4, which both have.
+        let node = unsafe { g.launch(&add, config, (&x, &mut y, 4)) }?;
+        g.join(&[fill, node.node()])?;
+        g.copy(&y, &mut x)?;
+        g.read(&x, &mut host)?;
+        Ok((node, fill))
+    })?;
+    let stream = ctx.new_stream()?;
+    stream.scope(|s| {
+        let mut graph = graph.lend(s);
+        graph.upload(s)?;
+        graph.launch(s)
+    })?;
+    assert_eq!(graph.memory_mut().0, [2; 4]);
+    graph.change(|change, (_, x, mut y)| {
+        // SAFETY: as above.
+        unsafe { change.launch(node, &add, config, (&x, &mut y, 3)) }
+    })?;
+    graph.set_enabled(fill, false)?;
+    assert!(!graph.is_enabled(fill)?);
+    stream.scope(|s| graph.lend(s).launch(s))?;
+    let (_, x, y) = graph.into_memory();
+    assert_eq!(
+        (x.to_vec()?, y.to_vec()?),
+        (vec![4, 4, 4, 2], vec![4, 4, 4, 2])
+    );
+    Ok(())
+}
 
 fn kernels(ctx: Context<'_>) -> Result<()> {
     let module = ctx.load_ptx(PTX)?;

@@ -81,6 +81,57 @@ mod escape_transfer_kept_after_one_of_its_contexts;
 #[path = "escape/variable_kept_after_its_context.rs"]
 mod escape_variable_kept_after_its_context;
 
+#[path = "graph/borrowed_buffer_read_by_a_graph.rs"]
+mod graph_borrowed_buffer_read_by_a_graph;
+
+#[path = "graph/builder_kept_after_building.rs"]
+mod graph_builder_kept_after_building;
+
+#[path = "graph/graph_changed_while_lent.rs"]
+mod graph_graph_changed_while_lent;
+
+#[path = "graph/graph_dropped_while_lent.rs"]
+mod graph_graph_dropped_while_lent;
+
+#[path = "graph/graph_launched_on_a_stream_of_another_device.rs"]
+mod graph_graph_launched_on_a_stream_of_another_device;
+
+#[path = "graph/graph_launched_on_another_stream.rs"]
+mod graph_graph_launched_on_another_stream;
+
+#[path = "graph/graph_launched_without_being_lent.rs"]
+mod graph_graph_launched_without_being_lent;
+
+#[path = "graph/graph_lent_to_two_streams.rs"]
+mod graph_graph_lent_to_two_streams;
+
+#[path = "graph/graph_returned_from_its_context.rs"]
+mod graph_graph_returned_from_its_context;
+
+#[path = "graph/kernel_launched_by_a_graph_without_a_promise.rs"]
+mod graph_kernel_launched_by_a_graph_without_a_promise;
+
+#[path = "graph/lent_memory_of_a_graph_kept_over_a_launch.rs"]
+mod graph_lent_memory_of_a_graph_kept_over_a_launch;
+
+#[path = "graph/memory_of_a_graph_kept_after_building.rs"]
+mod graph_memory_of_a_graph_kept_after_building;
+
+#[path = "graph/memory_of_a_graph_read_at_rest_while_lent.rs"]
+mod graph_memory_of_a_graph_read_at_rest_while_lent;
+
+#[path = "graph/memory_of_a_stream_written_by_a_graph.rs"]
+mod graph_memory_of_a_stream_written_by_a_graph;
+
+#[path = "graph/memory_used_after_it_moved_into_a_graph.rs"]
+mod graph_memory_used_after_it_moved_into_a_graph;
+
+#[path = "graph/node_changed_with_arguments_of_other_types.rs"]
+mod graph_node_changed_with_arguments_of_other_types;
+
+#[path = "graph/pageable_memory_copied_by_a_graph.rs"]
+mod graph_pageable_memory_copied_by_a_graph;
+
 #[path = "in-flight/buffer_divided_twice.rs"]
 mod in_flight_buffer_divided_twice;
 

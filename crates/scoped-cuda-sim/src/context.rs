@@ -150,6 +150,9 @@ impl State {
         self.functions
             .retain(|_, function| function.context != context);
         self.linkers.retain(|_, linker| linker.context != context);
+        self.graphs
+            .retain(|_, graph| graph.context != Some(context));
+        self.graph_execs.retain(|_, exec| exec.context != context);
         self.registered.retain(|known| known.owner != context);
         let own = self
             .allocations

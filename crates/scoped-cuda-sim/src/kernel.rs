@@ -332,8 +332,9 @@ impl KernelCall<'_> {
             return f(&mut []);
         };
         let mut values = self.load_from(&place, place.remaining() / size_of::<T>());
+        let before = bytemuck::cast_slice::<T, u8>(&values).to_vec();
         f(&mut values);
-        self.store_to(&place, &values);
+        self.store_changes(&place, &before, &values);
     }
 
     /// A copy of `n` elements of device memory at an address that is part of a parameter: of a
@@ -373,8 +374,9 @@ impl KernelCall<'_> {
     pub fn update_global<T: Pod>(&mut self, name: &str, f: impl FnOnce(&mut [T])) {
         let place = self.variable::<T>(name);
         let mut values = self.load_from(&place, place.remaining() / size_of::<T>());
+        let before = bytemuck::cast_slice::<T, u8>(&values).to_vec();
         f(&mut values);
-        self.store_to(&place, &values);
+        self.store_changes(&place, &before, &values);
     }
 
     fn load_from<T: Pod>(&self, place: &Place, n: usize) -> Vec<T> {
@@ -390,6 +392,20 @@ impl KernelCall<'_> {
     fn store_to<T: Pod>(&self, place: &Place, values: &[T]) {
         let stored = place.with(size_of_val(values), |bytes| {
             bytes.copy_from_slice(bytemuck::cast_slice(values))
+        });
+        stored.unwrap_or_else(|text| self.fault(format!("wrote badly: {text}")));
+    }
+
+    /// Writes the bytes that are not as they were before: others may belong to work that runs
+    /// meanwhile.
+    fn store_changes<T: Pod>(&self, place: &Place, before: &[u8], values: &[T]) {
+        let stored = place.with(before.len(), |bytes| {
+            let changed = bytemuck::cast_slice::<T, u8>(values).iter().zip(before);
+            for (to, (new, old)) in bytes.iter_mut().zip(changed) {
+                if new != old {
+                    *to = *new;
+                }
+            }
         });
         stored.unwrap_or_else(|text| self.fault(format!("wrote badly: {text}")));
     }

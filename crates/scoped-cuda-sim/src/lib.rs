@@ -16,8 +16,8 @@
 //! - **A fault ends every call**, and stops the device that had it. Other devices go on with what
 //!   they were given, unseen, as those of a real machine do. (A fault that [`Machine::fail_call`]
 //!   provokes is of no device: it stops all.)
-//! - **Kernels run from their PTX**, and every access is checked: bounds, alignment, constants, races,
-//!   barriers. What a kernel does wrong ends the launch as a fault does, and stands in
+//! - **Kernels run from their PTX**, and every access is checked: bounds, alignment, constants,
+//!   races, barriers. What a kernel does wrong ends the launch as a fault does, and stands in
 //!   [`Machine::findings`] with its line, block, thread and address. A launch works on a copy of
 //!   each allocation that it touches, and gives back what it has changed at its end. The
 //!   documentation of `scoped-cuda-ptx` says which instructions are not executed (matrices, bulk
@@ -32,12 +32,14 @@
 //! its contexts belong to.
 //!
 //! What it does not do: take the time a device would take, find races between kernels, find reads
-//! of device memory that nobody has written, textures, graphs, IPC. It never takes the place of a real driver by itself.
+//! of device memory that nobody has written, textures, IPC. It never takes the place of a real
+//! driver by itself.
 
 mod abi;
 mod attributes;
 mod capture;
 mod context;
+mod graph;
 mod host;
 mod image;
 mod jit;

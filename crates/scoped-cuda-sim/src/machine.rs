@@ -2,6 +2,7 @@
 
 use super::capture::Capture;
 use super::context::{Context, Current, Device};
+use super::graph::{Exec, Graph};
 use super::host::Registered;
 use super::kernel::{Bodies, Function, KernelCall, Module};
 use super::linker::Linker;
@@ -106,6 +107,10 @@ pub(super) struct State {
     pub(super) modules: HashMap<Handle, Module>,
     pub(super) functions: HashMap<Handle, Function>,
     pub(super) linkers: HashMap<Handle, Linker>,
+    pub(super) graphs: HashMap<Handle, Graph>,
+    pub(super) graph_execs: HashMap<Handle, Exec>,
+    /// Chooses the order of the nodes of the next launch, when they run one at a time.
+    pub(super) graph_seed: Option<u64>,
     pub(super) pools: HashMap<Handle, Pool>,
     pub(super) allocations: BTreeMap<u64, Arc<Allocation>>,
     pub(super) registered: Vec<Registered>,
@@ -127,6 +132,10 @@ pub struct Live {
     pub modules: usize,
     /// Linkers of active contexts.
     pub linkers: usize,
+    /// Graphs of active contexts.
+    pub graphs: usize,
+    /// Instantiated graphs of active contexts.
+    pub graph_execs: usize,
     /// Memory pools.
     pub pools: usize,
     /// Allocations of device and managed memory, without those whose free is enqueued.
@@ -163,6 +172,9 @@ impl Machine {
                 modules: HashMap::new(),
                 functions: HashMap::new(),
                 linkers: HashMap::new(),
+                graphs: HashMap::new(),
+                graph_execs: HashMap::new(),
+                graph_seed: None,
                 pools: HashMap::new(),
                 allocations: BTreeMap::new(),
                 registered: Vec::new(),
@@ -285,6 +297,8 @@ impl Machine {
                 .count(),
             modules: state.modules.len(),
             linkers: state.linkers.len(),
+            graphs: state.graphs.len(),
+            graph_execs: state.graph_execs.len(),
             pools: state.pools.len(),
             allocations: on_device().count(),
             bytes: on_device().map(|allocation| allocation.bytes).sum(),
@@ -302,8 +316,8 @@ impl Machine {
         self.lock().violations.clone()
     }
 
-    /// What kernels that ran from their PTX did wrong: each ended its launch, and gave the machine a
-    /// fault. The texts are among the [`violations`](Self::violations) too.
+    /// What kernels that ran from their PTX did wrong: each ended its launch, and gave the machine
+    /// a fault. The texts are among the [`violations`](Self::violations) too.
     ///
     /// ```
     /// use scoped_cuda::sim::{Class, Simulation};
@@ -350,6 +364,12 @@ impl Machine {
         if state.fault.is_none() && (ordinal as usize) < state.devices.len() {
             drop(self.reset(state, ordinal as usize));
         }
+    }
+
+    /// Lets the nodes of graphs run one at a time, in an order that `seed` chooses among those that
+    /// the edges allow, another one at each launch. Without a seed, what is ready runs at once.
+    pub fn order_graphs(&self, seed: Option<u64>) {
+        self.lock().graph_seed = seed;
     }
 
     /// Lets no enqueued work run until the guard is dropped; waits block.

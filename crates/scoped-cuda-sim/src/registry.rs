@@ -46,6 +46,9 @@ pub(super) enum Kind {
     Function,
     Pool,
     Linker,
+    Graph,
+    GraphNode,
+    GraphExec,
 }
 
 /// A driver handle: the number of its machine, a serial number that is never reused, and its kind.

@@ -2,11 +2,12 @@
 
 #![allow(unsafe_code)] // reads and writes the host memory of copies, calls host functions
 
+use super::graph::GraphRun;
 use super::kernel::Launch;
-use super::machine::Machine;
+use super::machine::{Machine, State};
 use super::memory::{Allocation, Place};
 use super::registry::callback;
-use super::rows::{Shape, Side};
+use super::rows::{Shape, Side, Start};
 use super::stream::Mark;
 use scoped_cuda_sys::CUhostFn;
 use std::ffi::c_void;
@@ -60,6 +61,7 @@ pub(super) enum Work {
         shape: Shape,
     },
     Launch(Launch),
+    Graph(GraphRun),
     Call {
         function: CUhostFn,
         data: HostPointer,
@@ -72,11 +74,38 @@ pub(super) struct HostPointer(pub(super) *mut c_void);
 
 // SAFETY: whoever enqueues work promises that the driver may use the pointer on threads of its own.
 unsafe impl Send for HostPointer {}
+// SAFETY: as for Send; what shares the pointer only copies it.
+unsafe impl Sync for HostPointer {}
 
 impl Work {
     /// Whether the work must be over before the end of its context, or a fault, may be reported.
     pub(super) fn touches_memory(&self) -> bool {
         !matches!(self, Self::Call { .. })
+    }
+
+    /// Whether it writes pageable memory of the host.
+    pub(super) fn writes_pageable(&self, state: &State) -> bool {
+        match self {
+            Self::CopyRows { to, shape, .. } => is_pageable(to, *shape, state),
+            _ => false,
+        }
+    }
+
+    /// The copy of a row from pageable memory, with what is there now, which is when a graph is
+    /// launched.
+    pub(super) fn staged(&self, state: &State) -> Option<Self> {
+        match self {
+            Self::CopyRows { to, from, shape } if is_pageable(from, *shape, state) => {
+                let (Start::Device(to), 1, 1) = (&to.start, shape.height, shape.depth) else {
+                    return None;
+                };
+                Some(Self::FromStaged {
+                    to: to.clone(),
+                    from: from.gather(*shape).ok()?,
+                })
+            }
+            _ => None,
+        }
     }
 
     /// Does it. The machine is not locked meanwhile.
@@ -126,6 +155,7 @@ impl Work {
                 to.scatter(*shape, &pattern.repeat(elements))
             }
             Self::Launch(launch) => launch.run(machine),
+            Self::Graph(run) => run.run(machine),
             Self::Call { function, data } => {
                 // SAFETY: the caller of cuLaunchHostFunc promised that the function may be called
                 // once with its data.
@@ -133,5 +163,12 @@ impl Work {
                 Ok(())
             }
         }
+    }
+}
+
+fn is_pageable(side: &Side, shape: Shape, state: &State) -> bool {
+    match &side.start {
+        Start::Host(memory) => !state.is_page_locked(memory.0.addr() as u64, shape.width),
+        Start::Device(_) => false,
     }
 }

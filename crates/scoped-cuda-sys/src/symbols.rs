@@ -201,4 +201,18 @@ symbols! {
     cuOccupancyMaxPotentialClusterSize 11070 required own (blocks: *mut c_int, function: CUfunction, config: *const CUlaunchConfig);
     cuOccupancyMaxActiveClusters 11070 required own (clusters: *mut c_int, function: CUfunction, config: *const CUlaunchConfig);
     cuLaunchKernelEx            11060 required any (config: *const CUlaunchConfig, function: CUfunction, parameters: *mut *mut c_void, extra: *mut *mut c_void);
+    // graphs
+    cuGraphCreate               10000 required any (graph: *mut CUgraph, flags: c_uint);
+    cuGraphDestroy              10000 required any (graph: CUgraph);
+    cuGraphAddKernelNode        12000 required own (node: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, count: usize, parameters: *const CUDA_KERNEL_NODE_PARAMS);
+    cuGraphAddMemcpyNode        10000 required any (node: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, count: usize, copy: *const CUDA_MEMCPY3D, context: CUcontext);
+    cuGraphAddMemsetNode        10000 required any (node: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, count: usize, parameters: *const CUDA_MEMSET_NODE_PARAMS, context: CUcontext);
+    cuGraphAddEmptyNode         10000 required any (node: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, count: usize);
+    cuGraphInstantiateWithFlags 11040 required own (exec: *mut CUgraphExec, graph: CUgraph, flags: c_ulonglong);
+    cuGraphExecDestroy          10000 required any (exec: CUgraphExec);
+    cuGraphUpload               11010 required own (exec: CUgraphExec, stream: CUstream);
+    cuGraphLaunch               10000 required own (exec: CUgraphExec, stream: CUstream);
+    cuGraphExecKernelNodeSetParams 12000 required own (exec: CUgraphExec, node: CUgraphNode, parameters: *const CUDA_KERNEL_NODE_PARAMS);
+    cuGraphNodeSetEnabled       11060 required any (exec: CUgraphExec, node: CUgraphNode, is_enabled: c_uint);
+    cuGraphNodeGetEnabled       11060 required any (exec: CUgraphExec, node: CUgraphNode, is_enabled: *mut c_uint);
 }

@@ -95,6 +95,14 @@ handles! {
     CUlinkState;
     /// An array in the layout of textures. The crate passes none.
     CUarray;
+    /// A kernel of a library. The crate passes none.
+    CUkernel;
+    /// A graph: nodes and the edges between them.
+    CUgraph;
+    /// A node of a graph.
+    CUgraphNode;
+    /// A graph that can be launched.
+    CUgraphExec;
 }
 
 /// 16 bytes that identify a device.
@@ -342,6 +350,55 @@ pub struct CUDA_MEMCPY3D_PEER {
     pub Height: usize,
     /// Slices that are copied.
     pub Depth: usize,
+}
+
+/// What a kernel node runs.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct CUDA_KERNEL_NODE_PARAMS {
+    /// The kernel.
+    pub func: CUfunction,
+    /// Blocks along x.
+    pub gridDimX: c_uint,
+    /// Blocks along y.
+    pub gridDimY: c_uint,
+    /// Blocks along z.
+    pub gridDimZ: c_uint,
+    /// Threads of a block along x.
+    pub blockDimX: c_uint,
+    /// Threads of a block along y.
+    pub blockDimY: c_uint,
+    /// Threads of a block along z.
+    pub blockDimZ: c_uint,
+    /// Dynamic shared memory of a block in bytes.
+    pub sharedMemBytes: c_uint,
+    /// A pointer to a value for each parameter. The driver copies the values when the node is added
+    /// or changed.
+    pub kernelParams: *mut *mut c_void,
+    /// Null.
+    pub extra: *mut *mut c_void,
+    /// Null; only without `func` does it say the kernel.
+    pub kern: CUkernel,
+    /// Null, for the context that is current.
+    pub ctx: CUcontext,
+}
+
+/// What a memset node sets.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct CUDA_MEMSET_NODE_PARAMS {
+    /// The first byte.
+    pub dst: CUdeviceptr,
+    /// Bytes from one row to the next; of no meaning for a single row.
+    pub pitch: usize,
+    /// The element's bits.
+    pub value: c_uint,
+    /// Bytes of an element: 1, 2 or 4.
+    pub elementSize: c_uint,
+    /// Elements of a row.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
 }
 
 /// `CUmemorytype`: host memory.

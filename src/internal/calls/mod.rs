@@ -7,6 +7,7 @@
 
 mod context;
 mod device;
+mod graph;
 mod host;
 mod jit;
 mod kernel;
@@ -19,6 +20,7 @@ mod stream;
 
 pub(crate) use context::*;
 pub(crate) use device::*;
+pub(crate) use graph::*;
 pub(crate) use host::*;
 pub(crate) use jit::*;
 pub(crate) use kernel::*;

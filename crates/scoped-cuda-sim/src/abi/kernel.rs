@@ -233,14 +233,33 @@ unsafe fn launch(
     shape: Shape,
     parameters: *mut *mut c_void,
 ) -> Outcome {
-    let found = state.function(function)?;
-    let (own, module, entry) = (found.context, found.module, Arc::clone(&found.entry));
+    let own = state.function(function)?.context;
     state.live(own)?;
     let stream = state.stream(stream)?;
-    let (context, device) = state.home(stream)?;
-    if context != own {
+    if state.home(stream)?.0 != own {
         return Err(CUresult::INVALID_HANDLE);
     }
+    // SAFETY: the caller's promise.
+    let launch = unsafe { launch_of(machine, &mut state, function, shape, parameters) }?;
+    machine.enqueue(&mut state, stream, Work::Launch(launch))?;
+    Ok(())
+}
+
+/// A launch in the function's own context.
+///
+/// # Safety
+/// As [`read_parameters`].
+pub(super) unsafe fn launch_of(
+    machine: &Machine,
+    state: &mut State,
+    function: Handle,
+    shape: Shape,
+    parameters: *mut *mut c_void,
+) -> Outcome<Launch> {
+    let found = state.function(function)?;
+    let (context, module, entry) = (found.context, found.module, Arc::clone(&found.entry));
+    state.live(context)?;
+    let device = state.device_of(context);
     occupancy::check(state.function(function)?, shape)?;
     // SAFETY: the caller's promise.
     let values = unsafe { read_parameters(&entry, parameters) }?;
@@ -258,7 +277,7 @@ unsafe fn launch(
             }
         },
     };
-    let launch = Launch {
+    Ok(Launch {
         module,
         entry,
         code,
@@ -266,9 +285,7 @@ unsafe fn launch(
         device,
         shape,
         values,
-    };
-    machine.enqueue(&mut state, stream, Work::Launch(launch))?;
-    Ok(())
+    })
 }
 
 /// A kernel that runs from its PTX.
@@ -305,8 +322,8 @@ unsafe fn read_parameters(entry: &Entry, parameters: *mut *mut c_void) -> Outcom
     Ok(frozen(&mut values))
 }
 
-/// Bytes of which some were never initialised, as whatever numbers they hold. A device reads padding
-/// so too.
+/// Bytes of which some were never initialised, as whatever numbers they hold. A device reads
+/// padding so too.
 fn frozen(bytes: &mut [MaybeUninit<u8>]) -> Vec<u8> {
     let start = bytes.as_mut_ptr();
     // SAFETY: the assembly does nothing. For the compiler it may have written every byte that it

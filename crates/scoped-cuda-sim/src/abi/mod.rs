@@ -9,6 +9,7 @@
 mod capture;
 mod context;
 mod driver_device;
+mod graph;
 mod host;
 mod jit;
 mod kernel;
@@ -29,6 +30,7 @@ use std::sync::MutexGuard;
 use capture::*;
 use context::*;
 use driver_device::*;
+use graph::*;
 use host::*;
 pub(super) use jit::Jit;
 use kernel::*;
@@ -84,6 +86,9 @@ entry_points! {
         cuFuncSetCacheConfig cuLaunchKernelEx
         cuOccupancyMaxActiveBlocksPerMultiprocessor
         cuOccupancyMaxPotentialClusterSize cuOccupancyMaxActiveClusters
+        cuGraphCreate cuGraphDestroy cuGraphAddKernelNode cuGraphAddMemcpyNode cuGraphAddMemsetNode cuGraphAddEmptyNode
+        cuGraphInstantiateWithFlags cuGraphExecDestroy cuGraphUpload cuGraphLaunch cuGraphExecKernelNodeSetParams
+        cuGraphNodeSetEnabled cuGraphNodeGetEnabled
     }
     optional { cuFuncGetParamInfo cuFuncGetParamCount cuMemPrefetchAsync cuMemAdvise }
     // What the crate does not call, for programs and tests that make raw calls. Later signatures

@@ -70,8 +70,16 @@ pub(super) unsafe extern "C" fn cuMemcpy3DAsync(
     let Some(copy) = (unsafe { copy.as_ref() }) else {
         return CUresult::INVALID_VALUE;
     };
+    match sides_of(copy) {
+        Ok((to, from, shape)) => enqueue("cuMemcpy3DAsync", to, from, shape, stream),
+        Err(code) => code,
+    }
+}
+
+/// Destination, source and shape of a copy.
+fn sides_of(copy: &CUDA_MEMCPY3D) -> Outcome<(Named3d, Named3d, Shape)> {
     if !copy.reserved0.is_null() || !copy.reserved1.is_null() {
-        return CUresult::INVALID_VALUE;
+        return Err(CUresult::INVALID_VALUE);
     }
     let from = Named3d {
         x: copy.srcXInBytes,
@@ -98,7 +106,22 @@ pub(super) unsafe extern "C" fn cuMemcpy3DAsync(
         height: copy.Height,
         depth: copy.Depth,
     };
-    enqueue("cuMemcpy3DAsync", to, from, shape, stream)
+    Ok((to, from, shape))
+}
+
+/// The work of a copy in the order of a graph, by a context's device.
+pub(super) fn copy_of(state: &mut State, copy: &CUDA_MEMCPY3D, device: usize) -> Outcome<Work> {
+    let (to, from, shape) = sides_of(copy)?;
+    if shape.is_empty() {
+        return Err(CUresult::INVALID_VALUE);
+    }
+    let admits = |_: &mut State, place: &Place| match place.allocation.admits(device) {
+        true => Ok(()),
+        false => Err(CUresult::INVALID_VALUE),
+    };
+    let to = to.resolve(state, shape, admits)?;
+    let from = from.resolve(state, shape, admits)?;
+    Ok(Work::CopyRows { to, from, shape })
 }
 
 pub(super) unsafe extern "C" fn cuMemcpy3DPeerAsync(

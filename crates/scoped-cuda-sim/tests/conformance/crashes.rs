@@ -91,3 +91,41 @@ fn asking_what_never_was_a_context_for_its_id_is_a_violation() {
         }
     });
 }
+
+/// With no context current, a kernel node that is added.
+#[test]
+fn a_kernel_node_without_a_context_is_a_violation() {
+    on_simulated(
+        &["cuGraphAddKernelNode with no context current"],
+        |api, a, _| {
+            let (mut graph, mut node) = (CUgraph::NULL, CUgraphNode::NULL);
+            ok(cu!(api.cuGraphCreate(&raw mut graph, 0)));
+            let parameters = CUDA_KERNEL_NODE_PARAMS {
+                func: a.nothing,
+                gridDimX: 1,
+                gridDimY: 1,
+                gridDimZ: 1,
+                blockDimX: 1,
+                blockDimY: 1,
+                blockDimZ: 1,
+                sharedMemBytes: 0,
+                kernelParams: ptr::null_mut(),
+                extra: ptr::null_mut(),
+                kern: CUkernel::NULL,
+                ctx: CUcontext::NULL,
+            };
+            let mut add = || {
+                cu!(api.cuGraphAddKernelNode(
+                    &raw mut node,
+                    graph,
+                    ptr::null(),
+                    0,
+                    &raw const parameters
+                ))
+            };
+            assert_eq!(add(), INVALID_CONTEXT);
+            ok(api.within(a.context, add));
+            ok(cu!(api.cuGraphDestroy(graph)));
+        },
+    );
+}

@@ -20,6 +20,7 @@ mod contexts;
 mod crashes;
 mod current;
 mod globals;
+mod graphs;
 mod host;
 mod images;
 mod kernels;

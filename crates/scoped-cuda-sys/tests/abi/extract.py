@@ -47,6 +47,11 @@ STRUCTS = {
         "srcHeight", "dstXInBytes", "dstY", "dstZ", "dstLOD", "dstMemoryType", "dstHost", "dstDevice", "dstArray",
         "dstContext", "dstPitch", "dstHeight", "WidthInBytes", "Height", "Depth",
     ],
+    "CUDA_KERNEL_NODE_PARAMS": [
+        "func", "gridDimX", "gridDimY", "gridDimZ", "blockDimX", "blockDimY", "blockDimZ", "sharedMemBytes", "kernelParams",
+        "extra", "kern", "ctx",
+    ],
+    "CUDA_MEMSET_NODE_PARAMS": ["dst", "pitch", "value", "elementSize", "width", "height"],
 }  # fmt: skip
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -87,6 +92,9 @@ def fixture(include, scratch):
             callbacks.append(f"callback {name} : {', '.join(map(c_type, parameters.split(',')))}")
     aliases = sorted(set(re.findall(r"\bCU\w+_v\d+\b", "\n".join(functions))))
     aliases = [name for name in aliases if re.search(rf"^(typedef|}}) .*\b{name};", cuda, re.M)]
+    # A plain name stands for the newest version of its type.
+    newest = dict(re.findall(r"^typedef (\w+_v\d+) (\w+);", cuda, re.M))
+    aliases = [name for name in aliases if plain(name) not in newest.values() or newest.get(name) == plain(name)]
 
     facts = [f"version {CUDA_VERSION}"]
     facts += [f"# sha256 {digest(include / name)} {name}" for name in ("cuda.h", "cudaTypedefs.h")]

@@ -43,6 +43,10 @@ pub(crate) fn rust_types() -> Vec<(&'static str, Type)> {
         rust_type("CUmemoryPool", CUmemoryPool::as_ptr),
         rust_type("CUlinkState", CUlinkState::as_ptr),
         rust_type("CUarray", CUarray::as_ptr),
+        rust_type("CUkernel", CUkernel::as_ptr),
+        rust_type("CUgraph", CUgraph::as_ptr),
+        rust_type("CUgraphNode", CUgraphNode::as_ptr),
+        rust_type("CUgraphExec", CUgraphExec::as_ptr),
     ]
 }
 
@@ -99,6 +103,15 @@ impl Kind for CUhostFn {
     const KIND: &'static str = "pointer";
 }
 impl Kind for *mut CUlaunchAttribute {
+    const KIND: &'static str = "pointer";
+}
+impl Kind for CUfunction {
+    const KIND: &'static str = "pointer";
+}
+impl Kind for CUkernel {
+    const KIND: &'static str = "pointer";
+}
+impl Kind for *mut *mut c_void {
     const KIND: &'static str = "pointer";
 }
 impl Kind for CUstream {
@@ -241,6 +254,28 @@ pub(crate) fn rust_structs() -> Vec<(&'static str, Struct)> {
             WidthInBytes: "WidthInBytes",
             Height: "Height",
             Depth: "Depth",
+        }),
+        rust_struct!(CUDA_KERNEL_NODE_PARAMS {
+            func: "func",
+            gridDimX: "gridDimX",
+            gridDimY: "gridDimY",
+            gridDimZ: "gridDimZ",
+            blockDimX: "blockDimX",
+            blockDimY: "blockDimY",
+            blockDimZ: "blockDimZ",
+            sharedMemBytes: "sharedMemBytes",
+            kernelParams: "kernelParams",
+            extra: "extra",
+            kern: "kern",
+            ctx: "ctx",
+        }),
+        rust_struct!(CUDA_MEMSET_NODE_PARAMS {
+            dst: "dst",
+            pitch: "pitch",
+            value: "value",
+            elementSize: "elementSize",
+            width: "width",
+            height: "height",
         }),
     ]
 }
