@@ -321,7 +321,7 @@ impl Machine {
     ///
     /// ```
     /// use scoped_cuda::sim::{Class, Simulation};
-    /// use scoped_cuda::{Driver, kernel_signature, ptx, LaunchConfig};
+    /// use scoped_cuda::{Driver, LaunchConfig, ptx};
     ///
     /// let driver = Driver::simulated(Simulation::default())?;
     /// let result: scoped_cuda::Result<()> = driver.with_device(0, |ctx| {

@@ -276,7 +276,10 @@ pub(super) unsafe extern "C" fn cuGraphLaunch(exec: CUgraphExec, stream: CUstrea
         "cuGraphLaunch",
         Named::Handle(exec),
         |machine, mut state| {
-            if state.seen_current() == Current::None {
+            // A stream names its context. The default stream, whose context is the current one, does
+            // not.
+            let is_default = stream == Handle::NULL;
+            if is_default && state.seen_current() == Current::None {
                 return Err(CUresult::INVALID_VALUE);
             }
             let stream = state.stream(stream)?;

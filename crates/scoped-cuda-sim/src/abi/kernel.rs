@@ -266,7 +266,7 @@ pub(super) unsafe fn launch_of(
     let body = machine.bodies().get(&entry.name).cloned();
     let code = match body {
         Some(body) => Code::Body(body),
-        None => match prepare(&state, module, &entry.name) {
+        None => match prepare(state, module, &entry.name) {
             Ok(code) => code,
             Err(why) => {
                 let name = &entry.name;

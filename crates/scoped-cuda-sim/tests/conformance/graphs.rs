@@ -52,10 +52,10 @@ fn first_byte(api: Api, side: &Side) -> u8 {
     byte
 }
 
-/// Without a context, a memset node is added (it names its context), and nothing is instantiated or
-/// launched.
+/// Without a context, a memset node is added (it names its context), nothing is instantiated, and a
+/// graph is launched on a stream, which names its context.
 #[test]
-fn instantiation_and_launch_want_a_context() {
+fn instantiation_wants_a_context_and_a_launch_a_stream() {
     on_sides(|api, sides| {
         let side = &sides[0];
         let (graph, _) = filling(api, side, 7);
@@ -63,8 +63,8 @@ fn instantiation_and_launch_want_a_context() {
         let code = cu!(api.cuGraphInstantiateWithFlags(&raw mut exec, graph, 0));
         assert_eq!(code, INVALID_CONTEXT);
         let exec = instantiated(api, side, graph);
-        assert_eq!(cu!(api.cuGraphLaunch(exec, side.stream)), INVALID_VALUE);
-        launch(api, side, exec);
+        ok(cu!(api.cuGraphLaunch(exec, side.stream)));
+        ok(api.sync(side.stream));
         assert_eq!(first_byte(api, side), 7);
         ok(cu!(api.cuGraphExecDestroy(exec)));
         ok(cu!(api.cuGraphDestroy(graph)));
