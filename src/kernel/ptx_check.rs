@@ -29,9 +29,18 @@ pub(super) fn check(text: &str) -> Result<(), &'static str> {
         return Err("the text does not begin with a `.version` directive");
     }
     let mut next = tokens.next();
-    let (mut braces, mut brackets) = (0_usize, 0_usize);
+    let (mut braces, mut brackets, mut parentheses) = (0_usize, 0_usize, 0_usize);
+    // False between `.func` or `.entry` and the name, past attributes and what is returned.
+    let mut is_named = true;
     while let Some(token) = next {
         next = tokens.next();
+        match token {
+            "(" => parentheses += 1,
+            ")" => parentheses = parentheses.saturating_sub(1),
+            word if parentheses > 0 || is_named || word.starts_with('.') => {}
+            name if name.starts_with('%') => return Err("a function has the name of a register"),
+            _ => is_named = true,
+        }
         match token {
             // A division that overflows, or by zero.
             "/" | "%" if !next.is_some_and(is_small_number) => {
@@ -59,9 +68,7 @@ pub(super) fn check(text: &str) -> Result<(), &'static str> {
             ".entry" | ".func" if braces > 0 => {
                 return Err("a function is declared inside of braces");
             }
-            ".entry" | ".func" if next.is_some_and(|name| name.starts_with('%')) => {
-                return Err("a function has the name of a register");
-            }
+            ".entry" | ".func" => (is_named, parentheses) = (false, 0),
             "{" => (braces, brackets) = (braces + 1, 0),
             "}" => (braces, brackets) = (braces.saturating_sub(1), 0),
             ";" => brackets = 0,
@@ -71,6 +78,10 @@ pub(super) fn check(text: &str) -> Result<(), &'static str> {
             "[" => brackets += 1,
             name if name.len() > NAME_MAX => {
                 return Err("the text contains a name of more than 65536 bytes");
+            }
+            // The compiler takes one of them for a blank.
+            mark if mark.starts_with(|first: char| first.is_ascii_control()) => {
+                return Err("the text contains a control character");
             }
             _ => {}
         }
@@ -296,7 +307,8 @@ mod tests {
     fn functions_stand_outside_of_braces_and_have_names() {
         for fine in [
             ".func (.reg .b32 %r) f(.reg .b32 %x) { ret; }",
-            ".visible .entry k() { ret; }",
+            ".extern .func vprintf(.param .b64 a);",
+            ".visible .entry k() { call.uni (%r1), f, (%r2); ret; }",
         ] {
             assert_eq!(body(fine), Ok(()), "{fine}");
         }
@@ -304,9 +316,27 @@ mod tests {
             ".visible .entry k() { .reg .b32 %r<6>; .func %r2, [p];",
             ".visible .entry%ntid.x name()",
             ".visible .entry %rd2()",
+            ".visible .func (.reg .b32 %r)%ntid.x name() { ret; }",
+            ".visible .func (.reg .b32 %r, .param .b8 x[4]) %r()",
+            ".visible .func .noreturn .attribute(.unified(1, 2)) %clock()",
         ] {
             assert!(body(crash).is_err(), "{crash}");
         }
+    }
+
+    /// A compiler may take one for a blank.
+    #[test]
+    fn control_characters_stand_in_comments_and_strings_only() {
+        for crash in [
+            ".visible .entry\x1a%ntid.x name()",
+            ".visible .entry k() .maxntid\x1a4294967295 { ret; }",
+            "add.s32 %r1, %r2, 1/\x1a-1;",
+            "\x01",
+            "\x7f",
+        ] {
+            assert!(body(crash).is_err(), "{crash:?}");
+        }
+        assert_eq!(body("// \x1a\n.file 1 \"\x1a\"\t\r\n\x0c"), Ok(()));
     }
 
     #[test]
