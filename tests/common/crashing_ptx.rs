@@ -53,6 +53,10 @@ pub(crate) fn crashing() -> Vec<(String, &'static str)> {
             ".visible .entry k() { .reg .b32 %r<6>; .func %r2, [p]; ret; }",
             INSIDE,
         ),
+        (
+            ".visible .entry k() { .reg .b32 %r<2147483648>; ret; }",
+            "a declaration makes more than 9999999 registers",
+        ),
         (".visible .entry%ntid.x name() { ret; }", REGISTER),
         (".visible .entry %clock64 k() { ret; }", REGISTER),
         (".visible .func%tid.x name() { ret; }", REGISTER),
@@ -86,6 +90,7 @@ pub(crate) fn close_to_crashing() -> Vec<String> {
         ".visible .entry k() { .shared .align 4096 .b8 x[4]; ret; }",
         ".visible .entry k() { .local .align 4096 .b8 x[4]; ret; }",
         ".visible .func (.reg .b32 %r) f(.reg .b32 %x) { ret; }",
+        ".visible .entry k() { .reg .b32 %r<9999999>; ret; }",
         "// \x1a\n.visible .entry k() { ret; }",
     ]
     .map(str::to_owned)
