@@ -1,9 +1,30 @@
 //! What a reader sees of the first examples compiles as it stands: the front page of the
 //! documentation and the README, without the lines that are hidden there.
+//!
+//! A program that goes on from the one before it gets the variables of that one as parameters.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// The pages with their programs: what stands around each of them here.
+const PAGES: [(&str, &[(&str, &str)]); 2] = [
+    ("src/lib.md", &[STATEMENTS]),
+    ("README.md", &[PROGRAM, SAFE_LAUNCH]),
+];
+
+const PROGRAM: (&str, &str) = ("", "");
+const STATEMENTS: (&str, &str) = (
+    "fn main() -> Result<(), Box<dyn std::error::Error>> {\n",
+    "\nOk(())\n}\n",
+);
+const SAFE_LAUNCH: (&str, &str) = (
+    "use scoped_cuda::{Buffer, In, InOut, Kernel, LaunchConfig, Result, Stream};\n\
+     pub fn part<'gpu>(\n    stream: &Stream<'gpu>,\n    saxpy: Kernel<'gpu, (In<f32>, InOut<f32>, f32, u32)>,\n\
+         device_x: Buffer<'gpu, f32>,\n    mut device_y: Buffer<'gpu, f32>,\n    n: usize,\n    a: f32,\n\
+     ) -> Result<()> {\n",
+    "\nOk(())\n}\nfn main() {}\n",
+);
 
 fn project() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
@@ -29,19 +50,12 @@ fn programs(page: &str) -> Vec<String> {
     programs
 }
 
-/// A program as cargo compiles an example: statements that are shown alone get a function around
-/// them.
-fn whole(program: &str) -> String {
-    if program.contains("fn main()") {
-        return program.to_owned();
-    }
-    format!("fn main() -> Result<(), Box<dyn std::error::Error>> {{\n{program}\nOk(())\n}}\n")
-}
-
 #[test]
 fn what_is_shown_first_compiles_as_it_stands() {
     let scratch = project().join("target/tests/docs");
     let examples = scratch.join("examples");
+    // Programs of an earlier run may have had other names.
+    let _ = fs::remove_dir_all(&examples);
     fs::create_dir_all(&examples).unwrap();
     fs::create_dir_all(scratch.join("src")).unwrap();
     let ptx = project().join("examples/saxpy.ptx");
@@ -54,15 +68,15 @@ fn what_is_shown_first_compiles_as_it_stands() {
     fs::write(scratch.join("Cargo.toml"), manifest).unwrap();
     fs::copy(project().join("Cargo.lock"), scratch.join("Cargo.lock")).unwrap();
     fs::write(scratch.join("src/lib.rs"), "").unwrap();
-    let mut count = 0;
-    for page in ["src/lib.md", "README.md"] {
-        // The first program of a page; the others are parts of it.
-        let program = programs(page).into_iter().next().expect("a program");
-        let name = page.replace(['/', '.'], "_");
-        fs::write(examples.join(format!("{name}.rs")), whole(&program)).unwrap();
-        count += 1;
+    for (page, frames) in PAGES {
+        let programs = programs(page);
+        assert_eq!(programs.len(), frames.len(), "programs of {page}");
+        for (index, (program, (before, after))) in programs.iter().zip(frames).enumerate() {
+            let name = format!("{}_{index}.rs", page.replace(['/', '.'], "_"));
+            let whole = format!("{before}{program}{after}");
+            fs::write(examples.join(name), whole).unwrap();
+        }
     }
-    assert_eq!(count, 2);
     let output = Command::new(env!("CARGO"))
         .args(["check", "--quiet", "--examples"])
         .current_dir(&scratch)

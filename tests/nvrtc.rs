@@ -446,6 +446,35 @@ fn deep_source_has_a_stack_to_go_down() {
     );
 }
 
+/// The compiler copies it into the PTX, whatever it is. Claim C12.
+#[test]
+#[ignore = "needs libnvrtc: cargo test --test nvrtc -- --ignored"]
+fn inline_assembly_that_crashes_the_driver_is_refused() {
+    const SOURCE: &str = r#"extern "C" __global__ void k(long long *x) {
+        asm("add.s64 %0, %0, (-9223372036854775807-1)/-1;" : "+l"(*x));
+    }"#;
+    in_context(|ctx| {
+        let compiled = compiled(SOURCE, &CompileOptions::for_device(ctx.device())?);
+        let ptx = compiled.ptx()?;
+        assert!(ptx.as_str().contains("(-9223372036854775807-1)/-1;"));
+        let Error::Image(ImageError { reason, .. }) = ctx.load_ptx(ptx).unwrap_err() else {
+            panic!("another error")
+        };
+        assert!(
+            reason.starts_with("a constant expression divides by"),
+            "{reason}"
+        );
+        Ok(())
+    });
+}
+
+#[test]
+#[ignore = "needs libnvrtc: cargo test --test nvrtc -- --ignored"]
+fn code_for_the_linker_is_no_ptx() {
+    let compiled = compiled("", &for_90().option("-dlto"));
+    assert_eq!(compiled.ptx(), Err(Error::Nvrtc(NvrtcError::NoPtx)));
+}
+
 /// The driver says so at the load, and the words are clear.
 #[test]
 #[ignore = "needs libnvrtc: cargo test --test nvrtc -- --ignored"]

@@ -109,11 +109,12 @@ impl fmt::Debug for Ptx<'_> {
 #[macro_export]
 macro_rules! ptx {
     ($text:expr) => {{
-        struct Text;
-        impl $crate::kernel::PtxText for Text {
+        // A name that the text's expression does not have.
+        struct PtxOfThisProgram;
+        impl $crate::kernel::PtxText for PtxOfThisProgram {
             const TEXT: &'static str = $text;
         }
-        $crate::Ptx::of::<Text>()
+        $crate::Ptx::of::<PtxOfThisProgram>()
     }};
 }
 
@@ -133,4 +134,34 @@ macro_rules! include_ptx {
     ($path:expr) => {
         $crate::ptx!(include_str!($path))
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Ptx, PtxText};
+
+    const TEXT: &str = ".version 8.0\n.target sm_75";
+
+    struct Text;
+
+    impl Text {
+        const PTX: &'static str = TEXT;
+    }
+
+    /// A type for many kernels: one constant each.
+    struct Numbered<const N: usize>;
+
+    impl<const N: usize> PtxText for Numbered<N> {
+        const TEXT: &'static str = [TEXT, ".version 8.1"][N];
+    }
+
+    #[test]
+    fn constants_of_any_name_are_taken() {
+        const MADE: Ptx<'_> = ptx!(concat!(".version 8.0", "\n.target sm_75"));
+        for same in [ptx!(TEXT), ptx!(Text::PTX), Ptx::of::<Numbered<0>>()] {
+            assert_eq!(same, MADE);
+        }
+        assert_eq!(Ptx::of::<Numbered<1>>().as_str(), ".version 8.1");
+        assert_eq!(format!("{MADE:?}"), "Ptx(26 bytes)");
+    }
 }

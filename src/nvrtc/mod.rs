@@ -55,7 +55,9 @@
 //! of 64 MiB. It is a large C++ compiler in this process, though. Source text that nobody trusts
 //! can make it take any time or memory, read files (`#include`), and end the process: ten thousand
 //! parentheses in each other compile, fifty thousand exceed that stack. Compile such text in a
-//! process of its own. What the kernel does is the promise of the `unsafe` block around
+//! process of its own. NVRTC copies `asm` statements into the PTX without reading them, so PTX of
+//! such text may also be PTX that crashes the driver's compiler; only what is
+//! [known](crate::safety) to do so is refused. What the kernel does is the promise of the `unsafe` block around
 //! [`launch`](crate::ScopedStream::launch), as with any other PTX.
 
 mod compiled;

@@ -8,6 +8,7 @@
 #![allow(dead_code)] // each test binary uses a part
 #![allow(unsafe_code)] // asks the driver behind the crate's back, as other libraries in a process do
 
+pub(crate) mod crashing_ptx;
 pub(crate) mod launches;
 pub(crate) mod link;
 pub(crate) mod rows;

@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod crashing_ptx;
 mod fault;
 mod fault_elsewhere;
 mod host_function_fault;

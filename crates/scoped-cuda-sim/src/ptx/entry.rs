@@ -1,6 +1,6 @@
 //! Kernels: names, parameters and limits.
 
-use super::lexer::{Parser, Token, lossy};
+use super::lexer::{Parser, Token};
 use super::{Parsed, type_size};
 use crate::attributes::SHARED_BYTES_MAX;
 
@@ -22,6 +22,19 @@ pub(crate) struct Parameter {
     pub(crate) size: usize,
 }
 
+/// What may stand between the parameters of a kernel and its body, and is not looked at.
+const DIRECTIVES: [&[u8]; 10] = [
+    b".abi_preserve",
+    b".abi_preserve_control",
+    b".blocksareclusters",
+    b".explicitcluster",
+    b".maxclusterrank",
+    b".maxnctapersm",
+    b".maxnreg",
+    b".minnctapersm",
+    b".noreturn",
+    b".reqnctapercluster",
+];
 /// The most bytes of parameters that a kernel may have.
 const PARAMETER_BYTES_MAX: usize = 32_764;
 
@@ -37,7 +50,7 @@ impl Entry {
 impl Parser<'_> {
     pub(super) fn entry(&mut self) -> Parsed<Entry> {
         let mut entry = Entry {
-            name: lossy(self.name()?),
+            name: self.name()?,
             parameters: Vec::new(),
             max_threads: None,
             shared_bytes: 0,
@@ -66,7 +79,10 @@ impl Parser<'_> {
                     }
                     entry.max_threads = Some(u32::try_from(threads).unwrap_or(u32::MAX));
                 }
-                Token::Word(_) | Token::Text(_) | Token::Mark(b',') => {}
+                Token::Word(b".pragma") => self.statement()?,
+                Token::Word(word) if DIRECTIVES.contains(&word) => {}
+                Token::Word(word) if word.first().is_some_and(u8::is_ascii_digit) => {}
+                Token::Mark(b',') => {}
                 token => return Err(self.wrong(token.text())),
             }
         }
@@ -75,11 +91,14 @@ impl Parser<'_> {
     /// The rest of a kernel's body whose brace was read: how much shared memory it declares.
     fn body(&mut self) -> Parsed<usize> {
         let (mut depth, mut shared_bytes) = (1_usize, 0_usize);
+        // A declaration begins a statement; elsewhere it is a modifier, as in `ld.shared.f32`.
+        let mut is_first = true;
         while depth > 0 {
-            match self.next()? {
+            let token = self.next()?;
+            match token {
                 Token::Mark(b'{') => depth += 1,
                 Token::Mark(b'}') => depth -= 1,
-                Token::Word(b".shared") => {
+                Token::Word(b".shared") if is_first => {
                     let (size, alignment) = self.shared()?;
                     let begin = shared_bytes.checked_next_multiple_of(alignment.max(1));
                     shared_bytes = begin
@@ -90,6 +109,7 @@ impl Parser<'_> {
                 Token::End => return Err(self.wrong(b"")),
                 _ => {}
             }
+            is_first = matches!(token, Token::Mark(b'{' | b'}' | b';' | b':'));
         }
         Ok(shared_bytes)
     }
@@ -99,7 +119,7 @@ impl Parser<'_> {
         let (mut size, mut alignment) = (0, 0);
         loop {
             match self.word()? {
-                b".align" => alignment = self.number()?,
+                b".align" => alignment = self.alignment()?,
                 word if word.starts_with(b".") => {
                     size = type_size(word).ok_or_else(|| self.wrong(word))?;
                 }
@@ -137,8 +157,8 @@ impl Parser<'_> {
             let word = self.word()?;
             match word {
                 // After `.ptr` it is the alignment of what is pointed to.
-                b".align" if is_pointer => drop(self.number()?),
-                b".align" => alignment = self.number()?,
+                b".align" if is_pointer => drop(self.alignment()?),
+                b".align" => alignment = self.alignment()?,
                 b".ptr" => is_pointer = true,
                 b".global" | b".const" | b".local" | b".shared" if is_pointer => {}
                 b".v2" => lanes = 2,
@@ -157,9 +177,7 @@ impl Parser<'_> {
             alignment = size;
         }
         let size = self.of_array(size)?;
-        let offset = end
-            .checked_next_multiple_of(alignment)
-            .filter(|_| alignment.is_power_of_two());
+        let offset = end.checked_next_multiple_of(alignment);
         let fits = |offset: &usize| {
             offset
                 .checked_add(size)
@@ -172,7 +190,7 @@ impl Parser<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::entries;
+    use super::super::tests::{entries, log};
     use super::*;
 
     fn layout(entry: &Entry) -> Vec<(usize, usize)> {
@@ -196,6 +214,73 @@ mod tests {
             [(0, 4), (8, 8), (16, 1), (32, 24), (56, 4)]
         );
         assert_eq!(found[0].max_threads, Some(256));
+    }
+
+    /// A name ends at a dot, and a directive needs no blank before it.
+    #[test]
+    fn words_end_as_in_ptx() {
+        let found = entries(
+            ".entry kernel.maxntid 32 { ret; } .entry $b(.param.u32 x)\n.maxntid\t0x10,2{ret;}",
+        );
+        assert_eq!(
+            (found[0].name.as_str(), found[0].max_threads),
+            ("kernel", Some(32))
+        );
+        assert_eq!(
+            (found[1].name.as_str(), found[1].max_threads),
+            ("$b", Some(32))
+        );
+        let pragma = entries(".entry k() .pragma \"nounroll\"; .minnctapersm 1 { ret; }");
+        assert_eq!(pragma[0].name, "k");
+        let long = "_Z".repeat(500);
+        assert_eq!(
+            entries(&format!(".entry {long}() {{ ret; }}"))[0].name,
+            long
+        );
+        for (text, why) in [
+            (".entry a.entry b { ret; }", "near '.entry'"),
+            (".entry k() foo { ret; }", "near 'foo'"),
+            (".entry k() .foo { ret; }", "near '.foo'"),
+            (".entry a%b() { ret; }", "near '%b'"),
+            (".entry @a() { ret; }", "near 'a mark'"),
+            (
+                ".entry k() .maxnreg 32.maxntid 64 { ret; }",
+                "near 'maxntid'",
+            ),
+            (
+                ".entry k() .maxntid 32.minnctapersm 1 { ret; }",
+                "near '32.'",
+            ),
+            (".entry k() .maxntid 1e9 { ret; }", "near '1e9'"),
+            (
+                ".entry k(.param .align 0 .b8 x[4]) { ret; }",
+                "power of two",
+            ),
+            (
+                ".entry k(.param .align 4294967296 .b8 x[4]) { ret; }",
+                "overflow",
+            ),
+            (
+                ".entry k(.param .u64 .ptr .align 3 x) { ret; }",
+                "power of two",
+            ),
+            (
+                ".entry k() { .shared .align 0 .b8 x[4]; ret; }",
+                "power of two",
+            ),
+        ] {
+            let log = log(text);
+            assert!(log.contains(why), "{text}: {log}");
+        }
+    }
+
+    #[test]
+    fn shared_memory_is_what_a_body_declares() {
+        let found = entries(
+            ".entry k() { .shared .align 16 .b8 a[20];.shared .f32 b; L: ld.shared.f32 %f1, [b]; { .shared .u64 c; }\n\
+             cvta.shared.u64 %rd1, %rd2; st.shared.f32 [b], %f1; ret; }",
+        );
+        assert_eq!(found[0].shared_bytes, 32);
     }
 
     #[test]

@@ -55,12 +55,9 @@ impl<'a> Parser<'a> {
         let Some(&first) = rest.first() else {
             return Ok(Token::End);
         };
-        let token = if is_word(first) {
-            let end = rest
-                .iter()
-                .position(|&byte| !is_word(byte))
-                .unwrap_or(rest.len());
-            Token::Word(&rest[..end])
+        let word = word_bytes(rest);
+        let token = if word > 0 {
+            Token::Word(&rest[..word])
         } else if first == b'"' {
             let end = rest[1..]
                 .iter()
@@ -129,10 +126,12 @@ impl<'a> Parser<'a> {
     }
 
     /// What something of the program is called.
-    pub(super) fn name(&mut self) -> Parsed<&'a [u8]> {
+    pub(super) fn name(&mut self) -> Parsed<String> {
         let word = self.word()?;
         match word.first() {
-            Some(first) if *first != b'.' && !first.is_ascii_digit() => Ok(word),
+            Some(first) if *first != b'.' && !first.is_ascii_digit() => {
+                Ok(String::from_utf8_lossy(word).into_owned())
+            }
             _ => Err(self.wrong(word)),
         }
     }
@@ -140,6 +139,18 @@ impl<'a> Parser<'a> {
     pub(super) fn number(&mut self) -> Parsed<usize> {
         let word = self.word()?;
         number(word).ok_or_else(|| self.wrong(word))
+    }
+
+    /// What follows `.align`.
+    pub(super) fn alignment(&mut self) -> Parsed<usize> {
+        let alignment = self.number()?;
+        if u32::try_from(alignment).is_err() {
+            return Err(self.refuse("Constant overflow"));
+        }
+        if !alignment.is_power_of_two() {
+            return Err(self.refuse("Alignment must be a power of two"));
+        }
+        Ok(alignment)
     }
 
     pub(super) fn accept(&mut self, mark: u8) -> Parsed<bool> {
@@ -226,19 +237,80 @@ impl<'a> Parser<'a> {
     }
 }
 
-fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'$' | b'%' | b'@')
+/// How long the word at the beginning of a text is: 0 when there is none.
+///
+/// As PTX reads words: an identifier has no dot, a directive begins with one, and a number ends
+/// where it can. What follows without a blank is another word.
+fn word_bytes(text: &[u8]) -> usize {
+    match (byte(text, 0), byte(text, 1)) {
+        (b'0'..=b'9', _) | (b'.', b'0'..=b'9') => number_bytes(text),
+        (b'.' | b'%', second) if is_name(second) => 1 + run(text, 1, is_name),
+        _ => run(text, 0, is_name),
+    }
+}
+
+/// How long the number at the beginning of a text is: `16`, `0x1fU`, `0f3F800000`, `8.0`, `.5e-3`.
+fn number_bytes(text: &[u8]) -> usize {
+    let is_digit = |byte: u8| byte.is_ascii_digit();
+    let is_hexadecimal = |byte: u8| byte.is_ascii_hexdigit();
+    let with_suffix = |end| end + usize::from(matches!(byte(text, end), b'u' | b'U'));
+    match (byte(text, 0), byte(text, 1)) {
+        (b'0', b'f' | b'F') if run(text, 2, is_hexadecimal) >= 8 => return 10,
+        (b'0', b'd' | b'D') if run(text, 2, is_hexadecimal) >= 16 => return 18,
+        (b'0', b'x' | b'X') if run(text, 2, is_hexadecimal) > 0 => {
+            return with_suffix(2 + run(text, 2, is_hexadecimal));
+        }
+        (b'0', b'b' | b'B') if run(text, 2, |byte| matches!(byte, b'0' | b'1')) > 0 => {
+            return with_suffix(2 + run(text, 2, |byte| matches!(byte, b'0' | b'1')));
+        }
+        _ => {}
+    }
+    let whole = run(text, 0, is_digit);
+    let fraction = match byte(text, whole) {
+        b'.' => 1 + run(text, whole + 1, is_digit),
+        _ => 0,
+    };
+    let end = whole + fraction;
+    let sign = usize::from(matches!(byte(text, end + 1), b'+' | b'-'));
+    let exponent = match byte(text, end) {
+        b'e' | b'E' => run(text, end + 1 + sign, is_digit),
+        _ => 0,
+    };
+    match (fraction, exponent) {
+        (0, 0) => with_suffix(end),
+        (_, 0) => end,
+        _ => end + 1 + sign + exponent,
+    }
+}
+
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$')
+}
+
+/// A byte of a text; a blank behind its end.
+fn byte(text: &[u8], at: usize) -> u8 {
+    text.get(at).copied().unwrap_or(b' ')
+}
+
+/// How many bytes from `start` on are such bytes.
+fn run(text: &[u8], start: usize, is: fn(u8) -> bool) -> usize {
+    let rest = text.get(start..).unwrap_or_default();
+    rest.iter().take_while(|&&byte| is(byte)).count()
 }
 
 pub(super) fn number(word: &[u8]) -> Option<usize> {
     let text = std::str::from_utf8(word).ok()?;
     let text = text.trim_end_matches(['u', 'U']);
-    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        Some(digits) => usize::from_str_radix(digits, 16).ok(),
-        None => text.parse().ok(),
-    }
+    let (digits, radix) = match text.get(..2) {
+        Some("0x" | "0X") => (&text[2..], 16),
+        Some("0b" | "0B") => (&text[2..], 2),
+        Some(_) if text.starts_with('0') => (&text[1..], 8),
+        _ => (text, 10),
+    };
+    usize::from_str_radix(digits, radix).ok()
 }
 
+/// A word of the text for a message: not all of it when it is long.
 pub(super) fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(&bytes[..bytes.len().min(80)]).into_owned()
 }

@@ -90,6 +90,17 @@ fn integer(text: &str) -> Option<u64> {
     u64::from_str_radix(digits, radix).ok().filter(|_| is_plain)
 }
 
+/// Whether a word is a number that no type holds.
+pub(super) fn is_too_large(word: &str) -> bool {
+    let digits = word.trim_end_matches(['u', 'U']);
+    let is_whole = digits.bytes().all(|byte| byte.is_ascii_digit()) || word.starts_with("0x");
+    match word.starts_with(|first: char| first.is_ascii_digit() || first == '.') {
+        true if is_whole => integer(word).is_none(),
+        true => word.parse::<f64>().is_ok_and(f64::is_infinite),
+        false => false,
+    }
+}
+
 /// A number in the width in which it is written.
 #[derive(Clone, Copy)]
 pub(super) enum Float {

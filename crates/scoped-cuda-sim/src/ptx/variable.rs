@@ -1,7 +1,7 @@
 //! Variables at module scope: names, sizes and what they hold at first.
 
-use super::lexer::{Parser, Token, lossy};
-use super::value::{Holds, Type, float_bits};
+use super::lexer::{Parser, Token};
+use super::value::{Holds, Type, float_bits, is_too_large};
 use super::{Parsed, Refusal, type_size};
 
 /// A `.global` or `.const` variable of a module.
@@ -31,7 +31,7 @@ impl Variable {
 }
 
 /// The most dimensions of an array: initialisers nest as deeply.
-const DIMENSIONS_MAX: usize = 16;
+const DIMENSIONS_MAX: usize = 64;
 /// No variable has more bytes. (The real assembler lets sizes wrap.)
 const BYTES_MAX: usize = isize::MAX as usize;
 
@@ -48,7 +48,7 @@ impl Parser<'_> {
             match self.peek()? {
                 Token::Word(b".align") => {
                     self.next()?;
-                    alignment = Some(self.number()?);
+                    alignment = Some(self.alignment()?);
                 }
                 Token::Word(b".attribute") => {
                     self.next()?;
@@ -74,9 +74,6 @@ impl Parser<'_> {
                 _ => break,
             }
         }
-        if alignment.is_some_and(|alignment| !alignment.is_power_of_two()) {
-            return Err(self.refuse("Alignment must be a power of two"));
-        }
         let (holds, bytes) = element.ok_or_else(|| self.wrong(b"variable"))?;
         let of = Type {
             holds,
@@ -86,7 +83,7 @@ impl Parser<'_> {
         };
         let mut variables = Vec::new();
         loop {
-            let name = lossy(self.name()?);
+            let name = self.name()?;
             variables.push(self.variable(name, of, is_constant, is_extern)?);
             if !self.accept(b',')? {
                 self.expect(b';')?;
@@ -210,14 +207,21 @@ impl Parser<'_> {
     }
 
     fn value(&mut self, of: Type) -> Parsed<u128> {
-        let (mut text, mut depth) = (String::new(), 0_usize);
+        let (mut text, mut depth, mut follows_word) = (String::new(), 0_usize, false);
         loop {
-            match self.peek()? {
+            let token = self.peek()?;
+            match token {
                 Token::Mark(b',' | b'}' | b';') if depth == 0 => break,
                 Token::Mark(b'{') => return Err(self.mismatch()),
                 Token::Mark(b'}' | b';') | Token::End => return Err(self.wrong(b"")),
+                // `0fZZ` is the number 0 and a name.
+                Token::Word(word) if follows_word => return Err(self.wrong(word)),
                 Token::Word(word) | Token::Text(word) => {
-                    text.push_str(&String::from_utf8_lossy(word));
+                    let word = String::from_utf8_lossy(word);
+                    if is_too_large(&word) {
+                        return Err(self.refuse("Constant overflow"));
+                    }
+                    text.push_str(&word);
                 }
                 Token::Mark(mark) => {
                     match mark {
@@ -228,6 +232,7 @@ impl Parser<'_> {
                     text.push(char::from(mark));
                 }
             }
+            follows_word = matches!(token, Token::Word(_));
             self.next()?;
         }
         if text.is_empty() || text.strip_prefix('-').and_then(float_bits).is_some() {
@@ -412,7 +417,7 @@ mod tests {
         for (text, why) in [
             (".global x;", "near 'variable'"),
             (".global .u32;", "near"),
-            (".global .u32 1x;", "near '1x'"),
+            (".global .u32 1x;", "near '1'"),
             (".global .u32 x", "near ''"),
             (".global .u33 x;", "near '.u33'"),
             (".global .v8 .u32 x;", "near '.v8'"),
@@ -423,6 +428,28 @@ mod tests {
             (".global .u32 x[] = {};", "'x' has incomplete type"),
             (".global .u32 x[2][];", "near"),
             (".global .u32 x[2;", "near"),
+            (".global .align 4294967296 .b8 x;", "Constant overflow"),
+            (".global .u32 x.y;", "near '.y'"),
+            (".global .u32 x%y;", "near '%y'"),
+            (
+                ".global .u32 x = 99999999999999999999;",
+                "Constant overflow",
+            ),
+            (
+                ".global .b32 x = 99999999999999999999;",
+                "Constant overflow",
+            ),
+            (".global .b64 x = 0x10000000000000000;", "Constant overflow"),
+            (".global .f64 x = 1e999;", "Constant overflow"),
+            (".global .f32 x = 0fZZZZZZZZ;", "near 'fZZZZZZZZ'"),
+            (".global .b32 x = 0fZZZZZZZZ;", "near 'fZZZZZZZZ'"),
+            (".global .f32 x = 0f3F8000;", "near 'f3F8000'"),
+            (".global .f32 x = 0f3F80000000;", "near '00'"),
+            (".global .f64 x = 0d3F800000;", "near 'd3F800000'"),
+            (".global .f64 x = 1.5f;", "near 'f'"),
+            (".global .u32 x = 12abc;", "near 'abc'"),
+            (".global .u32 x = 0b12;", "near '2'"),
+            (".global .u32 x[4.5];", "near '4.5'"),
             (".global .u32 x = ;", "near ''"),
             (".global .u32 x = 1, 2;", "near '2'"),
             (".global .f32 x = -0f3F800000;", "near '-0f3F800000'"),
@@ -465,10 +492,12 @@ mod tests {
             ".global .v4 .b64 x[4611686018427387904];",
             ".global .b8 x[][18446744073709551615] = {{1}, {1}};",
             ".global .b8 x[][9223372036854775807] = {{1}, {1}};",
-            ".global .b8 x[1][1][1][1][1][1][1][1][1][1][1][1][1][1][1][1][1];",
         ] {
             assert!(log(text).contains("fatal"), "{text}");
         }
+        let dimensions = |count| format!(".global .b8 x{};", "[1]".repeat(count));
+        assert_eq!(variable(&dimensions(64)).bytes, 1);
+        assert!(log(&dimensions(65)).contains("Constant overflow"));
         let large = variable(".global .b8 x[2][4611686018427387903] = {{1}, {2}};");
         assert_eq!(large.bytes, 9_223_372_036_854_775_806);
     }
