@@ -5,7 +5,7 @@
 
 #![allow(clippy::forget_non_drop, forgetting_copy_types)] // whatever it is, it is forgotten
 
-use crate::common::{PTX, real, simulated, stack};
+use crate::common::{PTX, real, simulated, stack, turn};
 use scoped_cuda::ffi::CUcontext;
 use scoped_cuda::sim::Simulation;
 use scoped_cuda::{Context, Driver, Extent, In, InOut, Result, Transfer, scope};
@@ -18,6 +18,7 @@ fn left_by(program: impl for<'ctx> FnOnce(Context<'ctx>) -> Result<()>) -> Optio
         true => Driver::load().unwrap(),
         false => simulated(Simulation::default()),
     };
+    let _turn = turn(driver);
     driver.with_device(0, program).unwrap();
     assert_eq!(stack(driver), Vec::<CUcontext>::new());
     assert_eq!(driver.take_teardown_errors(), []);

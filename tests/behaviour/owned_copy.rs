@@ -3,7 +3,7 @@
 
 #![allow(unsafe_code)] // launches
 
-use crate::common::{Gate, in_context, is_busy, on, real, simulated};
+use crate::common::{Gate, in_context, is_busy, on, real, simulated, turn};
 use scoped_cuda::ffi::CUresult;
 use scoped_cuda::sim::Simulation;
 use scoped_cuda::{Buffer, Context, Error, LaunchConfig, OwnedCopy, PinnedBuffer, Result, Stream};
@@ -297,6 +297,7 @@ fn forgetting_a_copy_leaks_its_memory_and_nothing_else() {
         true => scoped_cuda::Driver::load().unwrap(),
         false => simulated(Simulation::default()),
     };
+    let _turn = turn(driver);
     driver
         .with_device(0, |ctx| {
             // A second scope on the device: the context, and with it the copy, goes on after the

@@ -18,7 +18,7 @@ use scoped_cuda::sim::Simulation;
 use scoped_cuda::{Context, Driver, Result, Stream};
 use std::ffi::c_void;
 use std::mem;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, UNIX_EPOCH};
 
 /// The kernels of the tests, as PTX.
@@ -42,15 +42,18 @@ pub(crate) fn on_driver(test: impl FnOnce(Driver) -> Result<()>) {
     on(driver, test);
 }
 
-/// Runs a test on `driver`: see [`on_driver`].
-///
-/// On the real driver tests take turns: a test that holds a stream shut may wait for a driver call,
-/// which waits for another test's `cuMemFreeHost`, which waits for all work of the device. And the
-/// log of teardown errors is one for all.
-pub(crate) fn on(driver: Driver, test: impl FnOnce(Driver) -> Result<()>) {
+/// The turn of a test on the real driver, where tests run one after the other: a test that holds a
+/// stream shut may wait for a driver call, which waits for another test's `cuMemFreeHost` or
+/// `cuModuleLoadDataEx`, which wait for all work of the device. And the log of teardown errors is
+/// one for all.
+pub(crate) fn turn(driver: Driver) -> Option<MutexGuard<'static, ()>> {
     static TURN: Mutex<()> = Mutex::new(());
-    let _turn =
-        (!driver.is_simulated()).then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner));
+    (!driver.is_simulated()).then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Runs a test on `driver`: see [`on_driver`] and [`turn`].
+pub(crate) fn on(driver: Driver, test: impl FnOnce(Driver) -> Result<()>) {
+    let _turn = turn(driver);
     assert!(
         driver.device_count().unwrap() > 0,
         "the tests need a device"
