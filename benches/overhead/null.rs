@@ -26,6 +26,8 @@ fn handle() -> *mut c_void {
 thread_local! {
     /// There is one context, so the depth is all there is to know about the thread's stack.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
+    /// As on a real driver a thread begins in the global mode, so that each exchange is one of two.
+    static MODE: Cell<CUstreamCaptureMode> = const { Cell::new(CU_STREAM_CAPTURE_MODE_GLOBAL) };
 }
 
 /// The top of the thread's stack.
@@ -139,6 +141,7 @@ entry_points! {
     cuStreamSynchronize(_stream: CUstream) {}
     cuStreamQuery(_stream: CUstream) {}
     cuStreamWaitEvent(_stream: CUstream, _event: CUevent, _flags: c_uint) {}
+    cuThreadExchangeStreamCaptureMode(mode: &mut CUstreamCaptureMode) { *mode = MODE.replace(*mode); }
     cuEventCreate(event: &mut CUevent, _flags: c_uint) { *event = CUevent::from_ptr(handle()); }
     cuEventDestroy(_event: CUevent) {}
     cuEventRecord(_event: CUevent, _stream: CUstream) {}
@@ -149,6 +152,27 @@ entry_points! {
         // SAFETY: its caller lets the driver call it with this data.
         unsafe { function(user_data) }
     }
+
+    cuGraphCreate(graph: &mut CUgraph, _flags: c_uint) { *graph = CUgraph::from_ptr(handle()); }
+    cuGraphDestroy(_graph: CUgraph) {}
+    cuGraphAddKernelNode(node: &mut CUgraphNode, _graph: CUgraph, _after: *const CUgraphNode, _count: usize, _parameters: *const CUDA_KERNEL_NODE_PARAMS) {
+        *node = CUgraphNode::from_ptr(handle());
+    }
+    cuGraphAddMemcpyNode(
+        node: &mut CUgraphNode, _graph: CUgraph, _after: *const CUgraphNode, _count: usize, _copy: *const CUDA_MEMCPY3D, _context: CUcontext
+    ) { *node = CUgraphNode::from_ptr(handle()); }
+    cuGraphAddMemsetNode(
+        node: &mut CUgraphNode, _graph: CUgraph, _after: *const CUgraphNode, _count: usize, _parameters: *const CUDA_MEMSET_NODE_PARAMS,
+        _context: CUcontext
+    ) { *node = CUgraphNode::from_ptr(handle()); }
+    cuGraphAddEmptyNode(node: &mut CUgraphNode, _graph: CUgraph, _after: *const CUgraphNode, _count: usize) { *node = CUgraphNode::from_ptr(handle()); }
+    cuGraphInstantiateWithFlags(exec: &mut CUgraphExec, _graph: CUgraph, _flags: c_ulonglong) { *exec = CUgraphExec::from_ptr(handle()); }
+    cuGraphExecDestroy(_exec: CUgraphExec) {}
+    cuGraphUpload(_exec: CUgraphExec, _stream: CUstream) {}
+    cuGraphLaunch(_exec: CUgraphExec, _stream: CUstream) {}
+    cuGraphExecKernelNodeSetParams(_exec: CUgraphExec, _node: CUgraphNode, _parameters: *const CUDA_KERNEL_NODE_PARAMS) {}
+    cuGraphNodeSetEnabled(_exec: CUgraphExec, _node: CUgraphNode, _is_enabled: c_uint) {}
+    cuGraphNodeGetEnabled(_exec: CUgraphExec, _node: CUgraphNode, is_enabled: &mut c_uint) { *is_enabled = 1; }
 
     cuModuleLoadDataEx(module: &mut CUmodule, _image: *const c_void, _count: c_uint, _options: *mut CUjit_option, _values: *mut *mut c_void) {
         *module = CUmodule::from_ptr(handle());
