@@ -7,7 +7,7 @@
 //!
 //! A graph owns what it uses. Its memory is moved in and given back at the end; kernels stay
 //! loaded. A node that copies from or to the host uses page-locked memory of the graph: a launch
-//! with a download to pageable memory would keep the calling thread until it is done (measured).
+//! with a download to pageable memory would keep the calling thread until it is done.
 //!
 //! In a scope a graph is lent to a stream like memory ([`Graph::lend`]), launched any number of
 //! times, and its memory written and read between launches in the same order. Between scopes nodes
@@ -15,18 +15,15 @@
 //!
 //! # When a graph pays
 //!
-//! Measured on an H200 (CUDA 13.0). The launch of a graph of 100 empty kernels takes 1.2
-//! microseconds of the caller's time, 100 launches on a stream 320. On the device a kernel of a
-//! chain takes 0.5 microseconds instead of 3.2, in 10 independent branches 0.2. The graph has to be
-//! made first: 0.4 to 1.2 microseconds a node, and 90 to 110 for the instantiation of 20 nodes, up
-//! to 4.4 milliseconds for 1000.
+//! A launch of a graph costs the caller about as much as the launch of one kernel, however many nodes
+//! there are, and the device starts each node sooner than a kernel of a stream. The graph has to be
+//! made first. `cargo run --release --example graph` prints what that comes to on your device;
+//! `BENCHMARKS.md` has a run.
 //!
-//! - Many short kernels, the same each time (a step of a solver, a layer of inference): after about
-//!   two launches.
-//! - Kernels of a millisecond in a chain: never; side by side: as many times faster as there are
-//!   branches.
-//! - Shapes that change at each launch: changing a node takes 0.4 microseconds, which is less than
-//!   a launch, so it pays when few nodes change.
+//! - Many short kernels, the same each time (a step of a solver, a layer of inference): after few
+//!   launches.
+//! - Kernels of a millisecond in a chain: never. Side by side they may share the device.
+//! - Shapes that change at each launch: only when few nodes change, for each change is a driver call.
 
 mod builder;
 mod change;

@@ -6,6 +6,7 @@ mod common;
 
 mod crashing_ptx;
 mod fault;
+mod fault_codes;
 mod fault_elsewhere;
 mod host_function_fault;
 mod image_fuzz;

@@ -7,7 +7,7 @@
 use super::context::ContextRef;
 use super::machine::{Machine, Outcome, State};
 use super::registry::{Handle, Kind};
-use super::work::Work;
+use super::work::{Fault, Work};
 use scoped_cuda_sys::CUresult;
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -163,7 +163,7 @@ impl GraphRun {
     ///
     /// # Errors
     /// What the first node with a fault did. Nodes that had not begun then do not run.
-    pub(super) fn run(&self, machine: &Machine) -> Result<(), String> {
+    pub(super) fn run(&self, machine: &Machine) -> Result<(), Fault> {
         let waits = self.nodes.iter().map(|node| node.after.len());
         let mut left = Left {
             nodes: &self.nodes,
@@ -181,7 +181,7 @@ impl GraphRun {
 }
 
 impl Node {
-    fn run(&self, machine: &Machine) -> Result<(), String> {
+    fn run(&self, machine: &Machine) -> Result<(), Fault> {
         match &self.work {
             Some(work) if self.is_enabled => work.run(machine),
             _ => Ok(()),
@@ -210,7 +210,7 @@ impl Left<'_> {
     }
 }
 
-fn run_in_turn(mut left: Left<'_>, mut seed: u64, machine: &Machine) -> Result<(), String> {
+fn run_in_turn(mut left: Left<'_>, mut seed: u64, machine: &Machine) -> Result<(), Fault> {
     while !left.ready.is_empty() {
         seed = next(seed);
         let choice = (seed >> 33) as usize % left.ready.len();
@@ -221,7 +221,7 @@ fn run_in_turn(mut left: Left<'_>, mut seed: u64, machine: &Machine) -> Result<(
     Ok(())
 }
 
-fn run_at_once(mut left: Left<'_>, machine: &Machine) -> Result<(), String> {
+fn run_at_once(mut left: Left<'_>, machine: &Machine) -> Result<(), Fault> {
     let (done, finished) = mpsc::channel();
     let mut result = Ok(());
     thread::scope(|scope| {
@@ -257,10 +257,10 @@ fn run_at_once(mut left: Left<'_>, machine: &Machine) -> Result<(), String> {
             match outcome {
                 Ok(()) if result.is_ok() => left.done(index),
                 Ok(()) => {}
-                Err(text) => {
+                Err(fault) => {
                     left.ready.clear();
                     if result.is_ok() {
-                        result = Err(text);
+                        result = Err(fault);
                     }
                 }
             }

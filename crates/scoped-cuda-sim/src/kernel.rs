@@ -8,6 +8,7 @@ use super::memory::{Allocation, Place};
 use super::program::Program;
 use super::ptx::{Entry, Parameter};
 use super::registry::{Handle, Kind, callback};
+use super::work::Fault;
 use bytemuck::Pod;
 use scoped_cuda_sys::CUresult;
 use std::any::Any;
@@ -91,7 +92,7 @@ pub struct KernelCall<'a> {
 }
 
 /// How a body is left when it did what a kernel must not do.
-struct Fault(String);
+struct Wrong(String);
 
 impl State {
     pub(super) fn add_module(&mut self, context: ContextRef, loaded: Loaded) -> Outcome<Handle> {
@@ -195,7 +196,7 @@ impl Launch {
     ///
     /// # Errors
     /// What it did wrong.
-    pub(super) fn run(&self, machine: &Machine) -> Result<(), String> {
+    pub(super) fn run(&self, machine: &Machine) -> Result<(), Fault> {
         let body = match &self.code {
             Code::Body(body) => body,
             Code::Ptx(program, variables) => return program.run(self, variables, machine),
@@ -207,12 +208,19 @@ impl Launch {
         // A body sees copies only, so that nothing half-done of the simulation's can be left
         // behind.
         let result = callback(|| catch_unwind(AssertUnwindSafe(|| body(&mut call))));
-        result.map_err(|panic| format!("kernel `{}` {}", self.entry.name, said(&*panic)))
+        result.map_err(|panic| format!("kernel `{}` {}", self.entry.name, said(&*panic)).into())
+    }
+
+    /// Whether the kernel's device has access to the memory.
+    pub(super) fn may_touch(&self, state: &State, memory: &Allocation) -> bool {
+        memory.device == self.device
+            || memory.host().is_some()
+            || state.may_touch(self.context, self.device, memory.owner, &memory.devices())
     }
 }
 
 fn said(panic: &(dyn Any + Send)) -> String {
-    if let Some(Fault(text)) = panic.downcast_ref() {
+    if let Some(Wrong(text)) = panic.downcast_ref() {
         return text.clone();
     }
     let text = panic
@@ -396,17 +404,8 @@ impl KernelCall<'_> {
         stored.unwrap_or_else(|text| self.fault(format!("wrote badly: {text}")));
     }
 
-    /// Writes the bytes that are not as they were before: others may belong to work that runs
-    /// meanwhile.
     fn store_changes<T: Pod>(&self, place: &Place, before: &[u8], values: &[T]) {
-        let stored = place.with(before.len(), |bytes| {
-            let changed = bytemuck::cast_slice::<T, u8>(values).iter().zip(before);
-            for (to, (new, old)) in bytes.iter_mut().zip(changed) {
-                if new != old {
-                    *to = *new;
-                }
-            }
-        });
+        let stored = place.write_changes(before, bytemuck::cast_slice(values));
         stored.unwrap_or_else(|text| self.fault(format!("wrote badly: {text}")));
     }
 
@@ -434,10 +433,7 @@ impl KernelCall<'_> {
             ))
         };
         let (device, memory) = (self.launch.device, &place.allocation);
-        let is_near = memory.device == device || memory.host().is_some();
-        if !is_near
-            && !state.may_touch(self.launch.context, device, memory.owner, &memory.devices())
-        {
+        if !self.launch.may_touch(&state, memory) {
             drop(state);
             self.fault(format!(
                 "on device {device} touched {place} without access to that device's memory"
@@ -478,7 +474,7 @@ impl KernelCall<'_> {
 
     /// Leaves the body. Not by `panic!`, which would print.
     fn fault(&self, text: String) -> ! {
-        resume_unwind(Box::new(Fault(text)))
+        resume_unwind(Box::new(Wrong(text)))
     }
 }
 

@@ -178,6 +178,18 @@ impl Place {
         }
     }
 
+    /// Writes the bytes of `after` that are not as `before`: others may belong to work that runs
+    /// meanwhile.
+    pub(super) fn write_changes(&self, before: &[u8], after: &[u8]) -> Result<(), String> {
+        self.with(before.len(), |bytes| {
+            for (to, (new, old)) in bytes.iter_mut().zip(after.iter().zip(before)) {
+                if new != old {
+                    *to = *new;
+                }
+            }
+        })
+    }
+
     /// Like [`with`](Self::with), to read only.
     pub(super) fn read<R>(&self, bytes: usize, f: impl FnOnce(&[u8]) -> R) -> Result<R, String> {
         match &self.allocation.storage {

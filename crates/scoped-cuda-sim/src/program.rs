@@ -4,7 +4,9 @@ use super::kernel::Launch;
 use super::machine::{Machine, State};
 use super::memory::{Allocation, Place};
 use super::registry::Handle;
-use scoped_cuda_ptx::{Memory, Module, Options, Region, Shape, Storage, launch};
+use super::work::Fault;
+use scoped_cuda_ptx::{Class, Memory, Module, Options, Region, Shape, Storage, launch};
+use scoped_cuda_sys::CUresult;
 use std::collections::{BTreeMap, HashSet};
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -68,7 +70,7 @@ impl Program {
         of: &Launch,
         variables: &[u64],
         machine: &Machine,
-    ) -> Result<(), String> {
+    ) -> Result<(), Fault> {
         let module = self.module()?;
         let name = &of.entry.name;
         let kernel = module.kernel(name);
@@ -96,10 +98,21 @@ impl Program {
         // As far as a kernel has come, a device has written.
         memory.give_back()?;
         result.map_err(|finding| {
-            let text = finding.to_string();
+            let (code, text) = (code_of(&finding.class), finding.to_string());
             machine.lock().findings.push(*finding);
-            text
+            Fault { code, text }
         })
+    }
+}
+
+/// The code with which a device ends a kernel that does this. What a device does not notice has that
+/// of a launch that failed.
+fn code_of(class: &Class) -> CUresult {
+    match class {
+        Class::OutOfBounds | Class::UseAfterFree => CUresult::ILLEGAL_ADDRESS,
+        Class::Misaligned => CUresult::MISALIGNED_ADDRESS,
+        Class::Trap(text) if !text.is_empty() => CUresult::ASSERT,
+        _ => CUresult::LAUNCH_FAILED,
     }
 }
 
@@ -109,10 +122,10 @@ struct Copies<'a> {
     of: &'a Launch,
     /// Where the module's constants begin.
     constants: HashSet<u64>,
-    taken: Mutex<BTreeMap<u64, Copy>>,
+    taken: Mutex<BTreeMap<u64, Taken>>,
 }
 
-struct Copy {
+struct Taken {
     place: Place,
     before: Vec<u8>,
     words: Words,
@@ -146,26 +159,20 @@ impl Copies<'_> {
     fn give_back(self) -> Result<(), String> {
         let taken = self.taken.into_inner();
         for copy in taken.unwrap_or_else(PoisonError::into_inner).values() {
-            copy.place.with(copy.before.len(), |to| {
-                let chunks = to.chunks_mut(4).zip(copy.before.chunks(4));
-                for ((to, before), word) in chunks.zip(copy.words.words()) {
-                    let after = word.load(Ordering::Relaxed).to_le_bytes();
-                    for ((to, before), after) in to.iter_mut().zip(before).zip(after) {
-                        if *before != after {
-                            *to = after;
-                        }
-                    }
-                }
-            })?;
+            let words = copy.words.words().iter();
+            let after: Vec<u8> = words
+                .flat_map(|word| word.load(Ordering::Relaxed).to_le_bytes())
+                .collect();
+            copy.place.write_changes(&copy.before, &after)?;
         }
         Ok(())
     }
 
-    fn take(&self, address: u64) -> Option<Copy> {
+    fn take(&self, address: u64) -> Option<Taken> {
         let state = self.machine.lock();
         let mut place = state.locate(address)?;
-        let (of, memory) = (self.of, &place.allocation);
-        if !may_touch(&state, of, memory) {
+        let memory = &place.allocation;
+        if !self.of.may_touch(&state, memory) {
             return None;
         }
         drop(state);
@@ -186,19 +193,13 @@ impl Copies<'_> {
             region = region.constant();
         }
         let region = Arc::new(region);
-        Some(Copy {
+        Some(Taken {
             place,
             before,
             words,
             region,
         })
     }
-}
-
-fn may_touch(state: &State, of: &Launch, memory: &Allocation) -> bool {
-    memory.device == of.device
-        || memory.host().is_some()
-        || state.may_touch(of.context, of.device, memory.owner, &memory.devices())
 }
 
 impl Memory for Copies<'_> {
@@ -220,7 +221,7 @@ impl Memory for Copies<'_> {
         let before = state.allocations.range(..=address).next_back();
         let after = state.allocations.range(address..).next();
         let far = |memory: &Allocation| {
-            let end = memory.base + memory.bytes as u64;
+            let end = memory.base.saturating_add(memory.bytes as u64);
             let before = memory.base.saturating_sub(address);
             before.max(address.saturating_sub(end))
         };
@@ -228,7 +229,7 @@ impl Memory for Copies<'_> {
         let memory = both.min_by_key(|memory| far(memory))?;
         let (bytes, device) = (memory.bytes as u64, memory.device);
         let mut label = format!("{bytes} bytes on device {device}");
-        if !may_touch(&state, self.of, memory) {
+        if !self.of.may_touch(&state, memory) {
             label += ", whose memory this device cannot access";
         }
         Some(Arc::new(Region::owned(memory.base, bytes, 0, label)))

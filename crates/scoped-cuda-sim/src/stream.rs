@@ -446,9 +446,9 @@ impl Machine {
         }
         // What a context's end took away from running work is nobody's fault.
         let is_live = state.live(context).is_ok();
-        if let Some(text) = result.err().filter(|_| is_live) {
-            state.violation(text);
-            self.break_down(&mut state, CUresult::ILLEGAL_ADDRESS, Some(device));
+        if let Some(fault) = result.err().filter(|_| is_live) {
+            state.violation(fault.text);
+            self.break_down(&mut state, fault.code, Some(device));
         }
         self.announce();
         state

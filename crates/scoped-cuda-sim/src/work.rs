@@ -9,7 +9,7 @@ use super::memory::{Allocation, Place};
 use super::registry::callback;
 use super::rows::{Shape, Side, Start};
 use super::stream::Mark;
-use scoped_cuda_sys::CUhostFn;
+use scoped_cuda_sys::{CUhostFn, CUresult};
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::{Arc, OnceLock};
@@ -68,6 +68,22 @@ pub(super) enum Work {
     },
 }
 
+/// What a piece of work did that ends the use of its device: the code that every call returns from
+/// then on, and what happened.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub(super) code: CUresult,
+    pub(super) text: String,
+}
+
+impl From<String> for Fault {
+    /// A wrong address, in words.
+    fn from(text: String) -> Self {
+        let code = CUresult::ILLEGAL_ADDRESS;
+        Self { code, text }
+    }
+}
+
 /// Host memory that the caller of a copy keeps valid until the copy has run, or what it gave a host
 /// function.
 pub(super) struct HostPointer(pub(super) *mut c_void);
@@ -112,8 +128,8 @@ impl Work {
     ///
     /// # Errors
     /// What a kernel or copy did that is a fault.
-    pub(super) fn run(&self, machine: &Machine) -> Result<(), String> {
-        match self {
+    pub(super) fn run(&self, machine: &Machine) -> Result<(), Fault> {
+        let done = match self {
             Self::Record(_) | Self::Wait(_) | Self::Allocate(_) | Self::Free(_) => Ok(()),
             Self::FromHost { to, from, bytes } => to.with(*bytes, |to| {
                 // SAFETY: the caller of the copy promised `bytes` readable bytes at `from` until
@@ -154,15 +170,16 @@ impl Work {
                 let elements = shape.width * shape.height / pattern.len();
                 to.scatter(*shape, &pattern.repeat(elements))
             }
-            Self::Launch(launch) => launch.run(machine),
-            Self::Graph(run) => run.run(machine),
+            Self::Launch(launch) => return launch.run(machine),
+            Self::Graph(run) => return run.run(machine),
             Self::Call { function, data } => {
                 // SAFETY: the caller of cuLaunchHostFunc promised that the function may be called
                 // once with its data.
                 callback(|| unsafe { function(data.0) });
                 Ok(())
             }
-        }
+        };
+        Ok(done?)
     }
 }
 
