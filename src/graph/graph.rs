@@ -141,7 +141,8 @@ impl<'s, 'scope, 'ctx, M> OnStream<'s, LentGraph<'scope, 'ctx, M>> {
         let raw = stream.stream().as_raw();
         // SAFETY: exec and stream are of one context (equal brands, C2); the graph owns what its
         // nodes touch and is lent, in the order of this stream, until the scope has waited (C5, C6,
-        // C11). Page-locked memory of the graph counts as lent host memory while it exists.
+        // C11). Page-locked memory of the graph counts as lent host memory while it exists
+        // (`show_device`).
         current::bind(state, || unsafe {
             calls::graph_launch(driver, exec.raw, raw)
         })

@@ -98,6 +98,8 @@ impl<'ctx, T: Pod> GraphMemory<'ctx> for PinnedBuffer<'ctx, T> {
         Self: 'a;
 
     unsafe fn lent<'a, 's>(&mut self, brand: Id<'s>, _: Token) -> Self::Lent<'a, 's> {
+        // Launches of the graph enqueue copies that no scope is told of.
+        self.show_device();
         let first = self.as_mut_ptr();
         let pinned = GraphPinned {
             // The driver dereferences it, and no Rust code does.

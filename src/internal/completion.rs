@@ -97,6 +97,8 @@ impl Completion {
         match unsafe { calls::event_query(context.api(), self.event) } {
             CUresult::SUCCESS => Progress::Done,
             CUresult::NOT_READY => Progress::Running,
+            // Other code captures a stream, and the question was not answered.
+            code if code.refuses_to_wait() => Progress::Running,
             code => {
                 let error = work_failed(context, code, "cuEventQuery");
                 Progress::Failed(if proves_stopped(context, code) {

@@ -15,8 +15,9 @@ pub(crate) struct HostLoans {
 /// A scope that uses a stream. When the last one ends, so have the loans.
 pub(crate) struct LoanScope<'a>(&'a HostLoans);
 
-/// Pieces of host memory that a device may reach without a copy: mapped and managed ones that are
-/// alive. What is lent outlives its scope, so it is counted when the scope waits.
+/// Pieces of host memory that a device may reach though no scope has enqueued a copy of them: they
+/// are alive, and managed, or page-locked with a device view, or in a graph. What is lent outlives
+/// its scope, so it is counted when the scope waits.
 static DEVICE_VISIBLE: AtomicUsize = AtomicUsize::new(0);
 
 impl HostLoans {
@@ -80,7 +81,7 @@ impl Drop for DeviceVisible {
     }
 }
 
-/// Whether there is host memory in the process that a device may reach without a copy.
+/// Whether there is host memory in the process that a device may reach without a copy of a scope's.
 pub(crate) fn is_visible() -> bool {
     DEVICE_VISIBLE.load(Ordering::SeqCst) > 0
 }

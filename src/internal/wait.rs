@@ -37,21 +37,21 @@ pub(crate) fn wait(
     };
     // SAFETY: as above.
     let ask = || unsafe { calls::stream_query(api, stream) };
-    if let Err(answer) = has_stopped(context, code, ask) {
-        if lends_host_memory() {
-            never_return(&UnprovenWait {
-                ordinal: context.ordinal(),
-                code: code.0,
-                answer: answer.0,
-                may_be_of_another_device: answer.is_sticky(),
-            });
-        }
+    match has_stopped(context, code, ask) {
+        Ok(end) => ended(context, end, "cuStreamSynchronize").map_err(Failed::Stopped),
+        Err(answer) if lends_host_memory() => never_return(&UnprovenWait {
+            ordinal: context.ordinal(),
+            code: code.0,
+            answer: answer.0,
+            may_be_of_another_device: answer.is_sticky(),
+        }),
         // Memory of the device alone: what the work still does to it, nobody sees, because from now
         // on the driver is never called again (C10).
-        return Err(Failed::Unproven(api.poison(code, "cuStreamSynchronize")));
+        Err(answer) => {
+            let code = told(code, answer);
+            Err(Failed::Unproven(api.poison(code, "cuStreamSynchronize")))
+        }
     }
-    let error = work_failed(context, code, "cuStreamSynchronize");
-    Err(Failed::Stopped(error))
 }
 
 /// Why a wait failed.
@@ -75,11 +75,13 @@ pub(crate) fn wait_event(context: &ContextHandle, event: CUevent) -> Result<(), 
     let stopped = has_stopped(context, code, || unsafe {
         calls::event_query(driver, event)
     });
-    let error = work_failed(context, code, "cuEventSynchronize");
-    Err(match stopped {
-        Ok(()) => Failed::Stopped(error),
-        Err(_) => Failed::Unproven(error),
-    })
+    match stopped {
+        Ok(end) => ended(context, end, "cuEventSynchronize").map_err(Failed::Stopped),
+        Err(answer) => {
+            let error = work_failed(context, told(code, answer), "cuEventSynchronize");
+            Err(Failed::Unproven(error))
+        }
+    }
 }
 
 impl From<Failed> for Error {
@@ -119,10 +121,19 @@ pub(crate) fn drain(context: &ContextHandle, stream: CUstream) -> Result<()> {
     };
     // Waits all the same, if there is a way.
     // SAFETY: as above.
-    let _ = has_stopped(context, code, || unsafe {
+    let stopped = has_stopped(context, code, || unsafe {
         calls::stream_query(driver, stream)
     });
-    Err(work_failed(context, code, "cuStreamSynchronize"))
+    ended(context, stopped.unwrap_or(code), "cuStreamSynchronize")
+}
+
+/// What is to be reported of work that has ended with the code of `call`.
+#[cold]
+fn ended(context: &ContextHandle, code: CUresult, call: &'static str) -> Result<()> {
+    match code {
+        CUresult::SUCCESS => Ok(()),
+        code => Err(work_failed(context, code, call)),
+    }
 }
 
 /// Converts a failed query (neither done nor running) into an error.
@@ -141,6 +152,8 @@ pub(crate) fn work_failed(context: &ContextHandle, code: CUresult, call: &'stati
 /// Whether the failure `code` of a wait proves that the work has stopped. If it does not there is a
 /// second means: to `ask` until an answer proves it.
 ///
+/// Returns the code with which the work has ended: that of the wait, unless it refused to wait.
+///
 /// # Errors
 /// The answer that proves nothing either.
 #[cold]
@@ -148,7 +161,7 @@ fn has_stopped(
     context: &ContextHandle,
     code: CUresult,
     ask: impl Fn() -> CUresult,
-) -> Result<(), CUresult> {
+) -> Result<CUresult, CUresult> {
     let mut answer = code;
     while !proves_stopped(context, answer) {
         answer = ask();
@@ -161,7 +174,12 @@ fn has_stopped(
             answer => return Err(answer),
         }
     }
-    Ok(())
+    Ok(told(code, answer))
+}
+
+/// Of the code of a wait and the last answer afterwards, the one that tells of the work.
+fn told(code: CUresult, answer: CUresult) -> CUresult {
+    if code.refuses_to_wait() { answer } else { code }
 }
 
 /// Whether an answer about a stream of the context proves that its work is not running any more. A

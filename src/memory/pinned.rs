@@ -18,6 +18,7 @@ use std::mem;
 use std::ops::{Deref, DerefMut};
 use std::ptr::{self, NonNull};
 use std::slice;
+use std::sync::OnceLock;
 
 /// On all devices, and for kernels too. Where addresses are unified, which is everywhere, the flags
 /// change nothing.
@@ -68,8 +69,9 @@ pub struct PinnedBuffer<'ctx, T> {
     len: usize,
     /// Where the device sees the elements; 0 when they have no bytes, or are not mapped.
     device_address: CUdeviceptr,
-    /// While the device may reach the memory without a copy.
-    visible: Option<DeviceVisible>,
+    /// Since the first device view or graph: from then on the device may reach the memory in a scope
+    /// that has enqueued no copy of it (C5).
+    visible: OnceLock<DeviceVisible>,
     _elements: PhantomData<T>,
 }
 
@@ -134,7 +136,7 @@ impl<'ctx, T: Element> PinnedBuffer<'ctx, T> {
             first,
             len,
             device_address: 0,
-            visible: None,
+            visible: OnceLock::new(),
             _elements: PhantomData,
         };
         if bytes > 0 && flags & CU_MEMHOSTALLOC_DEVICEMAP != 0 {
@@ -144,7 +146,6 @@ impl<'ctx, T: Element> PinnedBuffer<'ctx, T> {
             buffer.device_address = current::bind(state, || unsafe {
                 calls::mem_host_get_device_pointer(state.api(), memory)
             })?;
-            buffer.visible = Some(DeviceVisible::new());
         }
         Ok(buffer)
     }
@@ -180,6 +181,7 @@ impl<'ctx, T> PinnedBuffer<'ctx, T> {
     /// ```
     #[must_use]
     pub fn device_view(&self) -> Slice<'_, 'ctx, T> {
+        self.show_device();
         Slice::new(self.context, self.device_address, self.len)
     }
 
@@ -189,7 +191,16 @@ impl<'ctx, T> PinnedBuffer<'ctx, T> {
     /// streams through [`SliceMut::split_at_mut`] and [`SliceMut::lend`].
     #[must_use]
     pub fn device_view_mut(&mut self) -> SliceMut<'_, 'ctx, T> {
+        self.show_device();
         SliceMut::new(self.context, self.device_address, self.len)
+    }
+
+    /// To be called before anything is made through which the device reaches the memory, apart from
+    /// the copies of scopes.
+    pub(crate) fn show_device(&self) {
+        if self.size_bytes() > 0 {
+            self.visible.get_or_init(DeviceVisible::new);
+        }
     }
 
     /// The address of the memory, which has bytes in it. The caller frees it.

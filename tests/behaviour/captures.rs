@@ -3,11 +3,12 @@
 
 #![allow(unsafe_code)] // captures a stream behind the crate's back, as other libraries in a process do
 
-use crate::common::on_driver;
+use crate::common::{on, on_driver, simulated};
 use scoped_cuda::ffi::{
     CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CUresult, CUstream,
     CUstreamCaptureMode,
 };
+use scoped_cuda::sim::Simulation;
 use scoped_cuda::{Context, Driver, Result, Stream};
 use std::ffi::c_void;
 use std::{mem, ptr, thread};
@@ -122,6 +123,30 @@ fn a_plain_wait_is_refused_and_breaks_the_capture() {
             assert_eq!(refused, CUresult::STREAM_CAPTURE_UNSUPPORTED);
             assert!(refused.refuses_to_wait());
             assert_eq!(capture.end(), CUresult::STREAM_CAPTURE_INVALIDATED);
+            Ok(())
+        })
+    });
+}
+
+/// A wait that is refused all the same is asked for again, and the work is as it is: done.
+#[test]
+fn a_wait_that_is_refused_is_not_a_failed_wait() {
+    let driver = simulated(Simulation::default());
+    on(driver, |driver| {
+        let machine = driver.machine().unwrap();
+        driver.with_device(0, |ctx| {
+            let (stream, numbers) = (ctx.new_stream()?, ctx.upload(&[1u32, 2])?);
+            for code in 900..=908 {
+                let mut back = [0; 2];
+                let result = stream.scope(|s| {
+                    s.read(&numbers, &mut back)?;
+                    // The scope asks whether its context is alive, then waits.
+                    machine.fail_call(2, CUresult(code));
+                    Ok(())
+                });
+                assert_eq!((result, back), (Ok(()), [1, 2]), "{code}");
+                assert_eq!(machine.trace().last(), Some(&"cuStreamQuery"), "{code}");
+            }
             Ok(())
         })
     });

@@ -564,3 +564,30 @@ fn a_wait_that_proves_nothing_keeps_the_memory() {
         })
     });
 }
+
+/// An answer that refuses to answer, because of other code's capture, is no failure of the copy:
+/// nothing is lost, and the same question is answered later.
+#[test]
+fn a_question_that_is_refused_is_not_a_failure() {
+    let driver = simulated(Simulation::default());
+    on(driver, |driver| {
+        let machine = driver.machine().unwrap();
+        driver.with_device(0, |ctx| {
+            let stream = ctx.new_stream()?;
+            for code in 900..=908 {
+                let mut copy = upload(ctx, &stream, code)?;
+                machine.fail_call(1, CUresult(code));
+                assert_eq!(copy.is_complete(), Ok(false), "{code}");
+                let (counter, woken) = Counter::new();
+                machine.fail_call(1, CUresult(code));
+                assert!(poll(&mut copy, &counter).is_pending(), "{code}");
+                woken.recv().unwrap();
+                machine.fail_call(2, CUresult(code));
+                let (host, device) = copy.wait()?;
+                assert_eq!(*host, numbers(code), "{code}");
+                assert_eq!(device.to_vec()?, numbers(code), "{code}");
+            }
+            Ok(())
+        })
+    });
+}

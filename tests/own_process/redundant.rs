@@ -93,6 +93,45 @@ fn work_on_memory_of_the_device_alone_ends_no_process() {
     );
 }
 
+/// Page-locked memory that the device only copies from and to is lent when a copy is enqueued, and
+/// no longer than its scope: what else a process has of it ends no process.
+#[test]
+fn page_locked_memory_that_is_only_copied_ends_no_process() {
+    if !has_two_devices() {
+        return;
+    }
+    alone(
+        "redundant::page_locked_memory_that_is_only_copied_ends_no_process",
+        || {
+            let driver = driver();
+            let result = driver.with_two_devices([0, 1], |a, b| {
+                let spin = b.load_ptx(PTX)?.kernel::<(u64,)>("spin")?;
+                let stream = b.new_stream()?;
+                let staging = b.pinned_from(&[7u32; 4])?;
+                let (mut x, mut back) = (b.zeros::<u32>(4)?, b.pinned_zeros::<u32>(4)?);
+                stream.scope(|s| {
+                    let mut x = x.lend(s);
+                    s.write(&staging, &mut x)?;
+                    s.read(&x, &mut back)
+                })?;
+                let healthy = stream.scope(|s| -> Result<()> {
+                    // SAFETY: it touches nothing.
+                    unsafe { s.launch(&spin, ONE, (50_000_000,)) }?;
+                    s.fill(&mut x.lend(s), 8)?;
+                    fault_beside(a, b, |_| Ok(()))
+                });
+                assert!(
+                    matches!(healthy, Err(Error::Driver(_) | Error::Poisoned { .. })),
+                    "{healthy:?}"
+                );
+                assert_eq!((&*staging, &*back), (&[7; 4][..], &[7; 4][..]));
+                Ok(())
+            });
+            assert_eq!(result, Ok(()));
+        },
+    );
+}
+
 fn child(case: &str) -> (bool, String, String) {
     let output = Command::new(env::current_exe().unwrap())
         .args([
@@ -130,6 +169,38 @@ fn host_memory_is_lent() -> Result<()> {
     })
 }
 
+/// Device 1 writes page-locked memory in place, behind a kernel, when device
+/// 0 has a fault.
+fn device_view_is_lent() -> Result<()> {
+    driver().with_two_devices([0, 1], |a, b| {
+        let spin = b.load_ptx(PTX)?.kernel::<(u64,)>("spin")?;
+        let (stream, mut host) = (b.new_stream()?, b.pinned_zeros::<u32>(1 << 20)?);
+        stream.scope(|s| {
+            // SAFETY: it touches nothing.
+            unsafe { s.launch(&spin, ONE, (2_000_000_000,)) }?;
+            s.fill(&mut host.lend(s), 1)?;
+            fault_beside(a, b, |_| Ok(()))
+        })
+    })
+}
+
+/// A graph of device 1 copies to page-locked memory of its own, behind a kernel, when device 0 has
+/// a fault.
+fn graph_with_host_memory_is_lent() -> Result<()> {
+    driver().with_two_devices([0, 1], |a, b| {
+        let spin = b.load_ptx(PTX)?.kernel::<(u64,)>("spin")?;
+        let memory = (b.zeros::<u32>(4)?, b.pinned_zeros::<u32>(4)?);
+        let (mut graph, _) = b.graph(memory, |g, (x, mut host)| g.read(&x, &mut host))?;
+        let stream = b.new_stream()?;
+        stream.scope(|s| {
+            // SAFETY: it touches nothing.
+            unsafe { s.launch(&spin, ONE, (2_000_000_000,)) }?;
+            graph.lend(s).launch(s)?;
+            fault_beside(a, b, |_| Ok(()))
+        })
+    })
+}
+
 /// What a child does; in the parent, nothing.
 #[test]
 fn child_runs_its_case() {
@@ -144,6 +215,8 @@ fn child_runs_its_case() {
             }));
             println!("returned {:?}", host_memory_is_lent());
         }
+        Ok("view") => println!("returned {:?}", device_view_is_lent()),
+        Ok("graph") => println!("returned {:?}", graph_with_host_memory_is_lent()),
         Ok("park") => {
             abort::park_instead(true);
             let (sender, receiver) = mpsc::channel();
@@ -170,6 +243,22 @@ fn the_hook_is_called_before_the_process_ends() {
         errors.contains("cannot be given back") && errors.contains(": aborting"),
         "{errors}"
     );
+}
+
+/// Host memory that a device reaches without a copy is lent as well.
+#[test]
+fn host_memory_that_a_device_reaches_is_not_given_back() {
+    if !has_two_devices() || env::var(CASE).is_ok() {
+        return;
+    }
+    for case in ["view", "graph"] {
+        let (succeeded, said, errors) = child(case);
+        assert!(!succeeded && !said.contains("returned"), "{case}: {said}");
+        assert!(
+            errors.contains("cannot be given back") && errors.contains(": aborting"),
+            "{case}: {errors}"
+        );
+    }
 }
 
 /// A thread that parks for ever never ends the loan, and the others go on.
