@@ -4,12 +4,12 @@
 //! nothing. Without a GPU the compiled kernel is loaded into the simulated driver, which runs a
 //! Rust function in its place.
 
-#![allow(unsafe_code)] // launches a kernel
+#![allow(unsafe_code)] // launches a kernel, and vouches for text
 
 use scoped_cuda::error::Version;
-use scoped_cuda::nvrtc::{CompileOptions, Compiled, Compiler, NvrtcError};
+use scoped_cuda::nvrtc::{CompileOptions, Compiled, Compiler, NvrtcError, Trusted};
 use scoped_cuda::sim::Simulation;
-use scoped_cuda::{Context, Driver, Error, In, InOut, LaunchConfig, Result};
+use scoped_cuda::{Context, Driver, Error, In, InOut, LaunchConfig, Result, trusted};
 use std::time::Instant;
 
 /// y = a x + y for any type of number.
@@ -54,7 +54,7 @@ fn main() -> Result<()> {
         what_an_error_looks_like(compiler, &options);
 
         let start = Instant::now();
-        let compiled = compiler.compile(SOURCE, &options)?;
+        let compiled = compiler.compile(trusted!(SOURCE), &options)?;
         println!(
             "{KERNEL} is {} in the PTX, compiled in {:.2?}",
             compiled.lowered_name(KERNEL)?,
@@ -103,7 +103,9 @@ fn run(ctx: Context<'_>, compiled: &Compiled) -> Result<()> {
 /// The compiler's own words, with file and line.
 fn what_an_error_looks_like(compiler: Compiler, options: &CompileOptions) {
     let broken = SOURCE.replace("y[i] =", "z[i] =");
-    if let Err(error) = compiler.compile(&broken, options) {
+    // SAFETY: it is a constant of this program but for one letter.
+    let broken = unsafe { Trusted::text(&broken) };
+    if let Err(error) = compiler.compile(broken, options) {
         println!("--- a mistake, for the example:\n{error}\n---");
     }
 }

@@ -12,9 +12,9 @@ use common::launches::Float4;
 use common::{on, real, simulated};
 use scoped_cuda::error::{ImageError, Version};
 use scoped_cuda::kernel::Parameter;
-use scoped_cuda::nvrtc::{CompileOptions, Compiled, Compiler, NvrtcError};
+use scoped_cuda::nvrtc::{CompileOptions, Compiled, Compiler, NvrtcError, Trusted};
 use scoped_cuda::sim::Simulation;
-use scoped_cuda::{Context, Driver, Error, InOut, LaunchConfig, Out, Result};
+use scoped_cuda::{Context, Driver, Error, InOut, LaunchConfig, Out, Result, trusted};
 use std::{env, fs, process, thread};
 
 /// `scale<T>` multiplies, then adds what a header and a macro say.
@@ -27,6 +27,12 @@ template <typename T> __global__ void scale(T *x, unsigned n, T factor) {
 "#;
 const OFFSET: &str = "template <typename T> __device__ T offset(T x) { return x + T(OFFSET); }";
 
+/// Text of this file, though some of it is made by a loop.
+fn own(text: &str) -> Trusted<'_> {
+    // SAFETY: the tests write it, and what crashes the driver's compiler is refused before that.
+    unsafe { Trusted::text(text) }
+}
+
 fn compiler() -> Compiler {
     Compiler::load().expect("these tests need libnvrtc")
 }
@@ -37,7 +43,7 @@ fn for_90() -> CompileOptions {
 
 /// Compiles and expects the compiler to refuse: the log.
 fn refused(source: &str, options: &CompileOptions, reason: &str) -> String {
-    match compiler().compile(source, options).unwrap_err() {
+    match compiler().compile(own(source), options).unwrap_err() {
         Error::Nvrtc(NvrtcError::Compile { reason: found, log }) => {
             assert_eq!(found, reason, "{log}");
             log
@@ -47,7 +53,7 @@ fn refused(source: &str, options: &CompileOptions, reason: &str) -> String {
 }
 
 fn compiled(source: &str, options: &CompileOptions) -> Compiled {
-    let compiled = compiler().compile(source, options).unwrap();
+    let compiled = compiler().compile(own(source), options).unwrap();
     assert_eq!(compiled.log(), "");
     compiled
 }
@@ -143,7 +149,7 @@ fn the_library_says_what_it_is() {
 fn a_template_compiles_and_runs() {
     in_context(|ctx| {
         let options = CompileOptions::for_device(ctx.device())?
-            .header("offset.cuh", OFFSET)
+            .header("offset.cuh", trusted!(OFFSET))
             .define("OFFSET", 1.5)
             .name_expression("scale<float>")
             .name_expression("scale<double>");
@@ -258,7 +264,7 @@ fn errors_name_file_and_line() {
         "{log}"
     );
 
-    let options = options.header("worse.cuh", "\n\nint f() { return worse; }");
+    let options = options.header("worse.cuh", trusted!("\n\nint f() { return worse; }"));
     let log = refused(
         "#include \"worse.cuh\"",
         &options,
@@ -276,9 +282,12 @@ fn errors_name_file_and_line() {
 fn options_that_are_none_are_named() {
     const INVALID: &str = "NVRTC_ERROR_INVALID_OPTION";
     for (options, part) in [
-        (for_90().option("--no-such-option"), "--no-such-option"),
+        (
+            for_90().option(trusted!("--no-such-option")),
+            "--no-such-option",
+        ),
         (for_90().std("c++99"), "--std"),
-        (for_90().option(""), "option"),
+        (for_90().option(trusted!("")), "option"),
         (
             CompileOptions::for_architecture("compute_1"),
             "--gpu-architecture",
@@ -294,7 +303,7 @@ fn options_that_are_none_are_named() {
 fn warnings_are_in_the_log() {
     let source = "__global__ void f() {\n    int never_used = 3;\n}";
     let options = for_90().program_name("k.cu");
-    let compiled = compiler().compile(source, &options).unwrap();
+    let compiled = compiler().compile(own(source), &options).unwrap();
     let log = compiled.log();
     assert!(
         log.starts_with("k.cu(2): warning #177-D: variable \"never_used\""),
@@ -320,7 +329,7 @@ fn options_do_what_they_say() {
         (for_90().fmad(false), "mul.rn.f32", "fma.rn.f32"),
         (for_90().line_info(), ".loc", ".debug_info"),
         (for_90().device_debug(), ".target sm_90, debug", "?"),
-        (for_90().option("--use_fast_math"), "fma.rn.ftz.f32", "?"),
+        (for_90().fast_math(), "fma.rn.ftz.f32", "?"),
         (CompileOptions::for_capability(8, 6), ".target sm_86", "?"),
         (
             CompileOptions::for_architecture("compute_90a"),
@@ -356,8 +365,10 @@ fn headers_are_found_in_folders() {
     let folder = env::temp_dir().join(format!("scoped-cuda nvrtc {}", process::id()));
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("offset.cuh"), OFFSET).unwrap();
-    let options = for_90().include_dir(folder.display()).define("OFFSET", 1);
-    let found = compiler().compile(SCALE, &options.name_expression("scale<int>"));
+    let options = for_90()
+        .include_dir(own(folder.to_str().unwrap()))
+        .define("OFFSET", 1);
+    let found = compiler().compile(trusted!(SCALE), &options.name_expression("scale<int>"));
     fs::remove_dir_all(&folder).unwrap();
     let found = found.unwrap();
     let name = found.lowered_name("scale<int>").unwrap();
@@ -370,6 +381,26 @@ fn headers_are_found_in_folders() {
     );
     let log = refused(SCALE, &for_90(), "NVRTC_ERROR_COMPILATION");
     assert!(log.contains("offset.cuh"), "{log}");
+}
+
+/// A value is one value, whatever it looks like: no option begins in the middle of it. Claim C12.
+#[test]
+#[ignore = "needs libnvrtc: cargo test --test nvrtc -- --ignored"]
+fn a_macro_brings_no_option_with_it() {
+    let file = env::temp_dir().join(format!("scoped-cuda-{}.cuh", process::id()));
+    fs::write(&file, "int from_the_file;").unwrap();
+    for gap in [" ", " -", ";", "' '", "\\"] {
+        let options = for_90()
+            .define("A", format_args!("1{gap}--pre-include={}", file.display()))
+            .define(format_args!("B{gap}--pre-include={}", file.display()), 1);
+        let source = "__device__ int use() { return from_the_file; }";
+        let refused = compiler().compile(own(source), &options);
+        assert!(
+            matches!(refused, Err(Error::Nvrtc(NvrtcError::Compile { .. }))),
+            "{gap}: {refused:?}"
+        );
+    }
+    fs::remove_file(&file).unwrap();
 }
 
 #[test]
@@ -387,7 +418,7 @@ fn architectures_are_as_asked_for() {
     );
     assert_eq!(for_a_future_device.cubin(), None);
 
-    let error = compiler().compile("", &CompileOptions::for_capability(2, 0));
+    let error = compiler().compile(trusted!(""), &CompileOptions::for_capability(2, 0));
     let oldest = compiler().architectures()[0];
     assert_eq!(
         error,
@@ -471,7 +502,7 @@ fn inline_assembly_that_crashes_the_driver_is_refused() {
 #[test]
 #[ignore = "needs libnvrtc: cargo test --test nvrtc -- --ignored"]
 fn code_for_the_linker_is_no_ptx() {
-    let compiled = compiled("", &for_90().option("-dlto"));
+    let compiled = compiled("", &for_90().option(trusted!("-dlto")));
     assert_eq!(compiled.ptx(), Err(Error::Nvrtc(NvrtcError::NoPtx)));
 }
 

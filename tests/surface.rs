@@ -14,7 +14,7 @@ const HARMLESS: &[(&str, &str)] = &[
 ];
 
 /// Public traits that other crates may implement. There is none that vouches for memory.
-const OPEN: &[&str] = &["PtxText"];
+const OPEN: &[&str] = &["ConstText"];
 
 /// Public traits that are implemented for all types with a foreign trait: nobody else can implement
 /// them.
@@ -137,6 +137,68 @@ fn no_safe_public_function_takes_a_raw_handle() {
     }
     // `from_symbols` is unsafe; this is what a closure of it looks like nowhere else.
     assert_eq!(found, Vec::<String>::new());
+}
+
+/// What a function does that waits in its own frame, or that calls one which does: the process may
+/// end there.
+const WAITS: &[&str] = &[
+    " complete(",
+    " settle(",
+    " wait(state",
+    " wait(self.",
+    " try_scope(",
+    "self.try_scope(",
+    "self.try_fill(",
+    "as_slice().read(",
+    "as_slice().to_vec(",
+    "as_mut_slice().write(",
+    "as_mut_slice().copy_from(",
+    "as_mut_slice().set_zero(",
+    "as_mut_slice().fill(",
+    "memory.set_zero(",
+    "memory.write(",
+    "Buffer::zeros(",
+    "Buffer::filled(",
+    "Buffer::upload(",
+    "Buffer::uninit(",
+    "PitchedBuffer::zeros(",
+    "self.read(",
+    "self.write(",
+    "self.copy(",
+    "Self::upload(",
+];
+
+/// A user of safety-critical code has to know where a process can end.
+#[test]
+fn functions_that_may_end_the_process_say_so() {
+    let (mut waiting, mut silent) = (0, Vec::new());
+    for (file, text) in sources() {
+        if file.starts_with("internal/") {
+            continue;
+        }
+        for (at, _) in text.match_indices("pub fn ") {
+            let rest = &text[at..];
+            let indent = at - text[..at].rfind('\n').map_or(0, |end| end + 1);
+            let end = rest.find(&format!("\n{}}}", " ".repeat(indent)));
+            let body = &rest[..end.unwrap_or(rest.len())];
+            let Some((_, body)) = body.split_once('{') else {
+                continue;
+            };
+            // In a scope the same words enqueue.
+            let in_scope = file.ends_with("in_scope.rs") || file.starts_with("graph/");
+            if in_scope || !WAITS.iter().any(|waits| body.contains(waits)) {
+                continue;
+            }
+            waiting += 1;
+            let before = &text[..at];
+            let docs = before.rfind("\n\n").map_or(before, |end| &before[end..]);
+            if !docs.contains("# Aborts") {
+                silent.push(format!("src/{file}: {}", item(rest)));
+            }
+        }
+    }
+    assert_eq!(silent, Vec::<String>::new());
+    assert!(waiting > 30, "{waiting} functions wait");
 }
 
 /// The rules above see what they are about.

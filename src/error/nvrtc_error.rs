@@ -63,6 +63,14 @@ pub enum NvrtcError {
         expression: String,
     },
 
+    /// A name or a value that the program does not vouch for contains a quotation mark or a control
+    /// character: it could bring an `asm` statement or an option into the compilation.
+    #[error("{what} contains a quotation mark or a control character, which only trusted text may")]
+    Quoted {
+        /// Which text.
+        what: &'static str,
+    },
+
     /// A text for the compiler contains a NUL, where C would take it to end.
     #[error("{what} contains a NUL")]
     NulInText {

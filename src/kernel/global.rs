@@ -245,6 +245,10 @@ impl<T: Element> Global<'_, T> {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`] for an array of another length, or what the driver returns.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
+    /// device.
     pub fn get(&self) -> Result<T> {
         let mut value = [T::zeroed()];
         self.read(&mut value)?;
@@ -255,6 +259,10 @@ impl<T: Element> Global<'_, T> {
     ///
     /// # Errors
     /// As [`get`](Self::get).
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
+    /// device.
     pub fn set(&mut self, value: T) -> Result<()> {
         self.write(&[value])
     }

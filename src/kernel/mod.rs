@@ -43,6 +43,6 @@ pub use parameter::Parameter;
 pub use params::{
     In, InOut, Null, Optional, Out, Param, ParamLayout, Params, PtrLen, SharedBytes, WithLen,
 };
-pub use ptx::{Ptx, PtxText};
+pub use ptx::{ConstText, Ptx};
 pub use rows::{Rows, RowsShape};
 pub use safe::{Precondition, SafeKernel};

@@ -34,13 +34,12 @@ pub struct Ptx<'a> {
     text: &'a str,
 }
 
-/// PTX as a constant of a type: text that was part of the program when it was compiled, and was
-/// read with it. Open: any crate may implement it; a constant cannot come from anywhere at run
-/// time.
+/// Text as a constant of a type: it was part of the program when that was compiled. Open: any crate
+/// may implement it; a constant cannot come from anywhere at run time.
 ///
-/// [`ptx!`](crate::ptx) and [`include_ptx!`](crate::include_ptx) implement it for a type of their
-/// own.
-pub trait PtxText {
+/// [`ptx!`](crate::ptx), [`include_ptx!`](crate::include_ptx) and `trusted!` (feature `nvrtc`)
+/// implement it for a type of their own.
+pub trait ConstText {
     /// The text.
     const TEXT: &'static str;
 }
@@ -48,7 +47,7 @@ pub trait PtxText {
 impl<'a> Ptx<'a> {
     /// The text of a type: a constant of the program.
     #[must_use]
-    pub const fn of<T: PtxText>() -> Ptx<'static> {
+    pub const fn of<T: ConstText>() -> Ptx<'static> {
         Ptx { text: T::TEXT }
     }
 
@@ -111,7 +110,7 @@ macro_rules! ptx {
     ($text:expr) => {{
         // A name that the text's expression does not have.
         struct PtxOfThisProgram;
-        impl $crate::kernel::PtxText for PtxOfThisProgram {
+        impl $crate::kernel::ConstText for PtxOfThisProgram {
             const TEXT: &'static str = $text;
         }
         $crate::Ptx::of::<PtxOfThisProgram>()
@@ -138,7 +137,7 @@ macro_rules! include_ptx {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ptx, PtxText};
+    use super::{ConstText, Ptx};
 
     const TEXT: &str = ".version 8.0\n.target sm_75";
 
@@ -151,7 +150,7 @@ mod tests {
     /// A type for many kernels: one constant each.
     struct Numbered<const N: usize>;
 
-    impl<const N: usize> PtxText for Numbered<N> {
+    impl<const N: usize> ConstText for Numbered<N> {
         const TEXT: &'static str = [TEXT, ".version 8.1"][N];
     }
 

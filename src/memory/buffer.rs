@@ -114,6 +114,10 @@ impl<'ctx, T: Pod> Buffer<'ctx, T> {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
+    /// may reach.
     pub fn copy_from(&mut self, source: &impl Memory<'ctx, T>) -> Result<()> {
         self.as_mut_slice().copy_from(source)
     }
@@ -124,6 +128,10 @@ impl<'ctx, T: Pod> Buffer<'ctx, T> {
     ///
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) or what the driver returns.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
+    /// may reach.
     ///
     /// ```
     /// # use scoped_cuda::{Driver, sim::Simulation};
@@ -146,6 +154,10 @@ impl<'ctx, T: Pod> Buffer<'ctx, T> {
     ///
     /// # Errors
     /// What the driver returns.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
+    /// may reach.
     #[doc(alias = "memset_zeros")]
     pub fn set_zero(&mut self) -> Result<()> {
         self.as_mut_slice().set_zero()
@@ -155,6 +167,10 @@ impl<'ctx, T: Pod> Buffer<'ctx, T> {
     ///
     /// # Errors
     /// What the driver returns.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
+    /// may reach.
     pub fn fill(&mut self, value: T) -> Result<()>
     where
         T: Fill,
@@ -382,6 +398,10 @@ impl<'ctx> Context<'ctx> {
     /// # Errors
     /// [`Error::SizeOverflow`](crate::Error::SizeOverflow),
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), or what the driver returns.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
+    /// may reach.
     pub fn zeros<T: Element>(self, len: usize) -> Result<Buffer<'ctx, T>> {
         Buffer::zeros(self, len)
     }
@@ -393,6 +413,10 @@ impl<'ctx> Context<'ctx> {
     ///
     /// # Errors
     /// As [`zeros`](Self::zeros).
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
+    /// may reach.
     pub fn filled<T: Element>(self, len: usize, value: T) -> Result<Buffer<'ctx, T>> {
         Buffer::filled(self, len, value)
     }
@@ -417,6 +441,10 @@ impl<'ctx> Context<'ctx> {
     ///
     /// # Errors
     /// As [`zeros`](Self::zeros).
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
+    /// may reach.
     pub fn uninit<T: Element>(self, len: usize) -> Result<Buffer<'ctx, MaybeUninit<T>>> {
         Buffer::uninit(self, len)
     }

@@ -98,6 +98,10 @@ impl<'ctx> Context<'ctx> {
     /// while that device works, on whatever stream, which no borrow can tell.
     /// [`Error::SizeOverflow`], [`Error::OutOfMemory`], [`Error::Misaligned`] for an element type
     /// of unusually strict alignment, or what the driver returns.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
+    /// device.
     pub fn managed_zeros<T: Element>(self, len: usize) -> Result<ManagedBuffer<'ctx, T>> {
         ManagedBuffer::new(self, len, |memory| memory.set_zero())
     }
@@ -106,6 +110,10 @@ impl<'ctx> Context<'ctx> {
     ///
     /// # Errors
     /// As [`managed_zeros`](Self::managed_zeros).
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
+    /// device.
     pub fn managed_from<T: Element>(self, host: &[T]) -> Result<ManagedBuffer<'ctx, T>> {
         ManagedBuffer::new(self, host.len(), |memory| memory.write(host))
     }
@@ -241,6 +249,10 @@ impl<'ctx, T> ManagedBuffer<'ctx, T> {
     ///
     /// # Errors
     /// [`Error::SymbolMissing`] or what the driver returns.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
+    /// device.
     pub fn prefetch(&self, to: MemoryLocation) -> Result<()> {
         let bytes = self.size_bytes();
         if bytes == 0 {

@@ -271,6 +271,10 @@ impl<'ctx, T: Pod> SliceMut<'_, 'ctx, T> {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
+    /// may reach.
     pub fn copy_from(&mut self, source: &impl Memory<'ctx, T>) -> Result<()> {
         same_len(source.len(), self.len)?;
         let (state, from) = (self.context.state(), source.as_raw());
@@ -292,6 +296,10 @@ impl<'ctx, T: Pod> SliceMut<'_, 'ctx, T> {
     ///
     /// # Errors
     /// What the driver returns.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
+    /// may reach.
     #[doc(alias = "memset_zeros")]
     pub fn set_zero(&mut self) -> Result<()> {
         let (state, bytes) = (self.context.state(), self.len * size_of::<T>());
@@ -328,6 +336,10 @@ impl<T: Fill> SliceMut<'_, '_, T> {
     ///
     /// # Errors
     /// What the driver returns.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
+    /// may reach.
     pub fn fill(&mut self, value: T) -> Result<()> {
         // Types that are `Fill` have a pattern.
         self.try_fill(value).map(drop)

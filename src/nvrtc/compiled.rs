@@ -3,6 +3,7 @@
 use super::compiler::Compiler;
 use super::options::{CompileOptions, c_text};
 use super::program::Program;
+use super::trusted::Trusted;
 use crate::error::{Error, NvrtcError, Result};
 use crate::kernel::Ptx;
 use std::fmt;
@@ -32,26 +33,29 @@ impl Compiler {
     ///
     /// # Errors
     /// [`NvrtcError::Compile`] with the compiler's log when it refuses the source, a name
-    /// expression or an option; [`NvrtcError::ArchitectureTooOld`]; [`NvrtcError::NulInText`]; or
+    /// expression or an option; [`NvrtcError::ArchitectureTooOld`]; [`NvrtcError::Quoted`];
+    /// [`NvrtcError::NulInText`]; or
     /// what NVRTC returns.
     ///
     /// ```
     /// use scoped_cuda::Error;
-    /// use scoped_cuda::nvrtc::{CompileOptions, Compiler, NvrtcError};
+    /// use scoped_cuda::nvrtc::{CompileOptions, Compiler, NvrtcError, Trusted};
+    /// use scoped_cuda::trusted;
     ///
     /// # let Ok(compiler) = Compiler::load() else { return Ok(()) };
     /// # /*
     /// let compiler = Compiler::load()?;
     /// # */
     /// let options = CompileOptions::for_capability(9, 0).program_name("broken.cu");
-    /// match compiler.compile("extern \"C\" __global__ void f() { oops }", &options) {
+    /// const SOURCE: Trusted<'_> = trusted!("extern \"C\" __global__ void f() { oops }");
+    /// match compiler.compile(SOURCE, &options) {
     ///     Err(Error::Nvrtc(NvrtcError::Compile { log, .. })) => assert!(log.contains("broken.cu(1): error:"), "{log}"),
     ///     other => panic!("{other:?}"),
     /// }
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn compile(self, source: &str, options: &CompileOptions) -> Result<Compiled> {
-        let source = c_text("the source", source)?;
+    pub fn compile(self, source: Trusted<'_>, options: &CompileOptions) -> Result<Compiled> {
+        let source = c_text("the source", source.as_str())?;
         let name = c_text("the program's name", &options.program_name)?;
         let headers = || options.headers.iter();
         let header_names = headers().map(|(name, _)| c_text("a header's name", name));
@@ -62,6 +66,7 @@ impl Compiler {
         let expressions = expressions.map(|expression| c_text("a name expression", expression));
         let expressions = expressions.collect::<Result<Vec<_>>>()?;
         let arguments = options.arguments(self.architectures())?;
+        options.check_quotes()?;
 
         on_a_large_stack(|| {
             let functions = self.functions();

@@ -5,15 +5,15 @@
 //! builds and starts without.
 //!
 //! ```no_run
-//! use scoped_cuda::nvrtc::{CompileOptions, Compiler};
-//! use scoped_cuda::{Driver, InOut, LaunchConfig};
+//! use scoped_cuda::nvrtc::{CompileOptions, Compiler, Trusted};
+//! use scoped_cuda::{Driver, InOut, LaunchConfig, trusted};
 //!
-//! const SOURCE: &str = r#"
+//! const SOURCE: Trusted<'_> = trusted!(r#"
 //!     template <typename T> __global__ void scale(T *x, unsigned n, T factor) {
 //!         unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
 //!         if (i < n) x[i] *= factor;
 //!     }
-//! "#;
+//! "#);
 //!
 //! let compiler = Compiler::load()?;
 //! let scaled = Driver::load()?.with_device(0, |ctx| {
@@ -52,12 +52,12 @@
 //!
 //! [`Compiler::compile`] is a safe function as far as NVRTC keeps its word: it is given C strings
 //! that live through the compilation and buffers as large as it asks for, on a thread with a stack
-//! of 64 MiB. It is a large C++ compiler in this process, though. Source text that nobody trusts
-//! can make it take any time or memory, read files (`#include`), and end the process: ten thousand
-//! parentheses in each other compile, fifty thousand exceed that stack. Compile such text in a
-//! process of its own. NVRTC copies `asm` statements into the PTX without reading them, so PTX of
-//! such text may also be PTX that crashes the driver's compiler; only what is
-//! [known](crate::safety) to do so is refused. What the kernel does is the promise of the `unsafe` block around
+//! of 64 MiB. It is a large C++ compiler in this process, though: source text can make it take any
+//! time or memory, read files (`#include`), and end the process (ten thousand parentheses in each
+//! other compile, fifty thousand exceed that stack), and what its `asm` statements say goes into the
+//! PTX unread. So it is given text that the program vouches for, [`Trusted`], and nothing that
+//! differs from run to run can bring a string literal into it. Text that nobody trusts belongs into
+//! a process of its own. What the kernel does is the promise of the `unsafe` block around
 //! [`launch`](crate::ScopedStream::launch), as with any other PTX.
 
 mod compiled;
@@ -69,8 +69,10 @@ mod options;
 mod program;
 #[cfg(test)]
 mod tests;
+mod trusted;
 
 pub use crate::error::NvrtcError;
 pub use compiled::Compiled;
 pub use compiler::Compiler;
 pub use options::CompileOptions;
+pub use trusted::Trusted;

@@ -1,5 +1,6 @@
 //! What a compilation is told apart from the source.
 
+use super::trusted::Trusted;
 use crate::device::Device;
 use crate::error::{Error, NvrtcError, Result};
 use std::ffi::CString;
@@ -9,17 +10,20 @@ use std::fmt::Display;
 ///
 /// ```
 /// use scoped_cuda::nvrtc::CompileOptions;
+/// use scoped_cuda::trusted;
 ///
 /// let options = CompileOptions::for_capability(9, 0)
 ///     .program_name("filter.cu")
-///     .header("taps.cuh", "__device__ const float taps[TAPS] = {0.25f, 0.5f, 0.25f};")
+///     .header("taps.cuh", trusted!("__device__ const float taps[TAPS] = {0.25f, 0.5f, 0.25f};"))
 ///     .define("TAPS", 3)
 ///     .name_expression("filter<float>")
 ///     .fmad(false);
 /// ```
 ///
 /// Each method adds one option; how often one may be given, and what its value may be, is up to the
-/// compiler.
+/// compiler. Names and values that are not [`Trusted`] have neither quotation marks nor control
+/// characters in them, so that no `asm` statement comes in with them:
+/// [`compile`](super::Compiler::compile) refuses others ([`NvrtcError::Quoted`]).
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[must_use]
 pub struct CompileOptions {
@@ -29,6 +33,8 @@ pub struct CompileOptions {
     pub(super) headers: Vec<(String, String)>,
     pub(super) name_expressions: Vec<String>,
     arguments: Vec<String>,
+    /// What has a quotation mark in it, the first time.
+    quoted: Option<&'static str>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -72,6 +78,7 @@ impl CompileOptions {
             headers: Vec::new(),
             name_expressions: Vec::new(),
             arguments: Vec::new(),
+            quoted: None,
         }
     }
 
@@ -83,15 +90,15 @@ impl CompileOptions {
     }
 
     /// A header that the source may `#include` by this name. No file is read for it.
-    pub fn header(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
-        self.headers.push((name.into(), text.into()));
+    pub fn header(mut self, name: impl Into<String>, text: Trusted<'_>) -> Self {
+        self.headers.push((name.into(), text.as_str().to_owned()));
         self
     }
 
     /// A folder in which `#include` looks for files, after the [headers](Self::header)
     /// (`--include-path`).
-    pub fn include_dir(self, folder: impl Display) -> Self {
-        self.option(format!("--include-path={folder}"))
+    pub fn include_dir(self, folder: Trusted<'_>) -> Self {
+        self.argument(format!("--include-path={}", folder.as_str()))
     }
 
     /// An expression that names a kernel or a variable, `filter<float>` or `&table`: a template is
@@ -104,40 +111,80 @@ impl CompileOptions {
 
     /// A macro, as `#define name value` would define it (`--define-macro`).
     pub fn define(self, name: impl Display, value: impl Display) -> Self {
-        self.option(format!("--define-macro={name}={value}"))
+        self.untrusted("a macro", format!("--define-macro={name}={value}"))
     }
 
     /// The language: `c++17`, `c++20` and the like (`--std`).
     pub fn std(self, dialect: impl Display) -> Self {
-        self.option(format!("--std={dialect}"))
+        self.untrusted("the language", format!("--std={dialect}"))
     }
 
     /// Whether a product and a sum may become one operation that rounds once (`--fmad`). The
     /// compiler's own choice is that they may.
     pub fn fmad(self, may: bool) -> Self {
-        self.option(format!("--fmad={may}"))
+        self.argument(format!("--fmad={may}"))
     }
 
     /// Line numbers for profilers and debuggers (`--generate-line-info`).
     pub fn line_info(self) -> Self {
-        self.option("--generate-line-info")
+        self.argument("--generate-line-info")
     }
 
     /// Everything for the debugger, and no optimisation (`--device-debug`).
     pub fn device_debug(self) -> Self {
-        self.option("--device-debug")
+        self.argument("--device-debug")
     }
 
     /// The most registers that a thread may have (`--maxrregcount`).
     pub fn max_registers(self, count: u32) -> Self {
-        self.option(format!("--maxrregcount={count}"))
+        self.argument(format!("--maxrregcount={count}"))
     }
 
-    /// Any other option, in one string as NVRTC's user guide writes it: `--use_fast_math`. Some
-    /// make the compiler write files.
-    pub fn option(mut self, option: impl Into<String>) -> Self {
-        self.arguments.push(option.into());
+    /// Faster and less exact mathematics (`--use_fast_math`).
+    pub fn fast_math(self) -> Self {
+        self.argument("--use_fast_math")
+    }
+
+    /// Any other option, in one string as NVRTC's user guide writes it:
+    /// `trusted!("--restrict")`. Some make the compiler read or write files.
+    pub fn option(self, option: Trusted<'_>) -> Self {
+        self.argument(option.as_str())
+    }
+
+    fn argument(mut self, argument: impl Into<String>) -> Self {
+        self.arguments.push(argument.into());
         self
+    }
+
+    fn untrusted(mut self, what: &'static str, argument: String) -> Self {
+        if is_quoted(&argument) {
+            self.quoted = self.quoted.or(Some(what));
+        }
+        self.argument(argument)
+    }
+
+    /// Refuses names and values with which a string literal may come into the program.
+    pub(super) fn check_quotes(&self) -> Result<()> {
+        let architecture = match &self.architecture {
+            Architecture::Named(name) => name,
+            Architecture::Device(_) => "",
+        };
+        let one = [
+            ("the architecture", architecture),
+            ("the program's name", &self.program_name),
+        ];
+        let headers = self
+            .headers
+            .iter()
+            .map(|(name, _)| ("a header's name", name.as_str()));
+        let expressions = self.name_expressions.iter();
+        let expressions = expressions.map(|it| ("a name expression", it.as_str()));
+        let mut all = one.into_iter().chain(headers).chain(expressions);
+        let quoted = all.find(|(_, text)| is_quoted(text)).map(|(what, _)| what);
+        match quoted.or(self.quoted) {
+            Some(what) => Err(Error::Nvrtc(NvrtcError::Quoted { what })),
+            None => Ok(()),
+        }
     }
 
     /// What a compiler that knows these architectures is told, in order.
@@ -157,6 +204,12 @@ impl CompileOptions {
             std::iter::once(architecture.as_str()).chain(self.arguments.iter().map(String::as_str));
         all.map(|option| c_text("an option", option)).collect()
     }
+}
+
+/// Whether a string literal, another line or another option may begin in the text. An `asm`
+/// statement has a string literal in it.
+fn is_quoted(text: &str) -> bool {
+    text.contains(|c: char| c == '"' || c.is_control())
 }
 
 /// A text for C.

@@ -6,6 +6,7 @@ use super::CompileOptions;
 use super::fake::{PTX, fail_call, load, seen, turn};
 use super::library::candidates;
 use crate::error::{Error, NvrtcError, Version};
+use crate::trusted;
 use std::ffi::{CStr, CString};
 use std::path::PathBuf;
 use std::{fs, process};
@@ -13,8 +14,8 @@ use std::{fs, process};
 fn options() -> CompileOptions {
     CompileOptions::for_capability(9, 0)
         .program_name("k.cu")
-        .header("a.cuh", "first")
-        .header("b.cuh", "second")
+        .header("a.cuh", trusted!("first"))
+        .header("b.cuh", trusted!("second"))
         .name_expression("f<int>")
         .name_expression("g")
 }
@@ -26,8 +27,13 @@ fn the_compiler_is_told_everything_and_its_answers_arrive() {
     assert_eq!(compiler.version(), Version(13_050));
     assert_eq!(compiler.architectures(), [75, 80, 90, 103]);
     assert_eq!(format!("{compiler:?}"), "Compiler(NVRTC 13.5)");
-    let options = options().define("N", 4).line_info().option("-x y");
-    let compiled = compiler.compile("source, warning", &options).unwrap();
+    let options = options()
+        .define("N", 4)
+        .line_info()
+        .option(trusted!("-x y"));
+    let compiled = compiler
+        .compile(trusted!("source, warning"), &options)
+        .unwrap();
     assert_eq!(
         seen().told,
         [
@@ -65,7 +71,7 @@ fn each_call_fails_in_turn_and_nothing_is_left() {
     let mut failed = Vec::new();
     for failing in 0.. {
         fail_call(Some(failing));
-        let result = load().and_then(|compiler| compiler.compile("source", &options()));
+        let result = load().and_then(|compiler| compiler.compile(trusted!("source"), &options()));
         assert_eq!(seen().live, 0, "call {failing}");
         let Some(&name) = seen().calls.get(failing) else {
             result.unwrap();
@@ -118,7 +124,10 @@ fn each_call_fails_in_turn_and_nothing_is_left() {
 #[test]
 fn a_program_that_does_not_compile_is_an_error_with_the_log() {
     let _turn = turn();
-    let error = load().unwrap().compile("broken", &options()).unwrap_err();
+    let error = load()
+        .unwrap()
+        .compile(trusted!("broken"), &options())
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         "the CUDA C++ did not compile: NVRTC_ERROR_COMPILATION\nbroken.cu(1): error: \u{FFFD}"
@@ -130,43 +139,58 @@ fn a_program_that_does_not_compile_is_an_error_with_the_log() {
 fn answers_that_are_no_text_are_errors() {
     let _turn = turn();
     let compiler = load().unwrap();
-    let error = compiler.compile("latin-1", &options()).unwrap_err();
+    let error = compiler
+        .compile(trusted!("latin-1"), &options())
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         "the CUDA C++ did not compile: the PTX is not UTF-8"
     );
     assert_eq!(
         compiler
-            .compile("nul", &options())
+            .compile(trusted!("nul"), &options())
             .unwrap()
             .ptx()
             .unwrap()
             .as_str(),
         "a\0b"
     );
-    let nothing = compiler.compile("nothing", &options()).unwrap();
+    let nothing = compiler.compile(trusted!("nothing"), &options()).unwrap();
     assert_eq!(nothing.ptx(), Err(Error::Nvrtc(NvrtcError::NoPtx)));
     assert_eq!(seen().live, 0);
 }
 
 #[test]
-fn a_nul_is_refused_before_the_compiler_is_asked() {
+fn a_nul_and_a_quotation_mark_are_refused_before_the_compiler_is_asked() {
     let _turn = turn();
     let compiler = load().unwrap();
     fail_call(None);
-    let nul = "a\0b";
+    const NUL: &str = "a\0b";
+    let (nul, quoted, empty) = (NUL, "a\"b", trusted!(""));
     for (source, options, what) in [
-        (nul, options(), "the source"),
-        ("", options().program_name(nul), "the program's name"),
-        ("", options().header(nul, ""), "a header's name"),
-        ("", options().header("", nul), "a header"),
-        ("", options().name_expression(nul), "a name expression"),
-        ("", options().define("A", nul), "an option"),
-        ("", options().option(nul), "an option"),
-        ("", CompileOptions::for_architecture(nul), "an option"),
+        (trusted!(NUL), options(), "the source"),
+        (empty, options().program_name(nul), "the program's name"),
+        (empty, options().header(nul, empty), "a header's name"),
+        (empty, options().header("", trusted!(NUL)), "a header"),
+        (empty, options().name_expression(nul), "a name expression"),
+        (empty, options().define("A", nul), "an option"),
+        (empty, options().option(trusted!(NUL)), "an option"),
+        (empty, CompileOptions::for_architecture(nul), "an option"),
     ] {
         let error = compiler.compile(source, &options).unwrap_err();
         assert_eq!(error, Error::Nvrtc(NvrtcError::NulInText { what }));
+    }
+    for (options, what) in [
+        (options().program_name(quoted), "the program's name"),
+        (options().header(quoted, empty), "a header's name"),
+        (options().name_expression(quoted), "a name expression"),
+        (options().define("A", quoted), "a macro"),
+        (options().define("A\n#include <b>\n", 1), "a macro"),
+        (options().std(quoted), "the language"),
+        (CompileOptions::for_architecture(quoted), "the architecture"),
+    ] {
+        let error = compiler.compile(empty, &options).unwrap_err();
+        assert_eq!(error, Error::Nvrtc(NvrtcError::Quoted { what }));
     }
     assert_eq!(seen().calls, [""; 0]);
 }
@@ -174,14 +198,14 @@ fn a_nul_is_refused_before_the_compiler_is_asked() {
 #[test]
 fn options_are_what_nvrtc_calls_them() {
     let options = CompileOptions::for_architecture("sm_90a")
-        .include_dir("/with space")
+        .include_dir(trusted!("/with space"))
         .define("N", 1 + 2)
         .std("c++20")
         .fmad(false)
         .line_info()
         .device_debug()
         .max_registers(64)
-        .option("--use_fast_math");
+        .fast_math();
     let arguments = options.arguments(&[]).unwrap();
     assert_eq!(
         arguments,

@@ -25,6 +25,10 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     /// [`Error::ContextLost`](crate::Error::ContextLost) when one of the two contexts was reset, or
     /// what the driver returns.
     ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
+    /// may reach.
+    ///
     /// ```
     /// # use scoped_cuda::{Driver, Extent, sim::Simulation};
     /// # let driver = Driver::simulated(Simulation::default())?;
@@ -64,6 +68,9 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     ///
     /// # Errors
     /// [`Error::ExtentMismatch`](crate::Error::ExtentMismatch) or what the driver returns.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), when host memory is lent to a stream.
     ///
     /// ```
     /// # use scoped_cuda::{Driver, Extent, scope, sim::Simulation};

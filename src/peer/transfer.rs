@@ -114,6 +114,10 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     /// # Errors
     /// [`Error::PeerUnreliable`] when other bytes arrived, or what the driver returns.
     ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
+    /// may reach.
+    ///
     /// ```
     /// # use scoped_cuda::{Driver, Error, Transfer, sim::{Peers, Simulation}};
     /// # let driver = Driver::simulated(Simulation::default().corrupts_peer_copies(Peers::All))?;
@@ -194,6 +198,10 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     /// # Errors
     /// [`Error::LengthMismatch`], [`Error::ContextLost`] when one of the two contexts was reset, or
     /// what the driver returns.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
+    /// may reach.
     pub fn copy<T: Pod>(
         self,
         source: &impl Memory<'src, T>,
@@ -227,6 +235,9 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`] or what the driver returns.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), when host memory is lent to a stream.
     ///
     /// ```
     /// # use scoped_cuda::{Driver, scope, sim::Simulation};

@@ -51,6 +51,9 @@ pub fn scope<'scope, R>(f: impl FnOnce(&Scope<'scope>) -> Result<R>) -> Result<R
 ///
 /// # Errors
 /// As there, through `E::from`.
+///
+/// # Aborts
+/// [As described](crate::safety#where-the-process-ends), when host memory is lent to a stream.
 pub fn try_scope<'scope, R, E: From<Error>>(
     f: impl FnOnce(&Scope<'scope>) -> Result<R, E>,
 ) -> Result<R, E> {
@@ -175,6 +178,9 @@ impl<'ctx> Stream<'ctx> {
     ///
     /// # Errors
     /// As there, through `E::from`.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), when host memory is lent to a stream.
     pub fn try_scope<'scope, R, E: From<Error>>(
         &'scope self,
         f: impl for<'s> FnOnce(ScopedStream<'s, 'scope, 'ctx>) -> Result<R, E>,

@@ -23,15 +23,16 @@ fn code_of(kernel: &str, takes_memory: bool) -> CUresult {
         let stream = ctx.new_stream()?;
         let mut memory = ctx.zeros::<u8>(32)?;
         let config = LaunchConfig::new([1; 3], [32, 1, 1]);
-        // SAFETY: not safe at all, which is what this test is about. A device contains what its
-        // kernels do, and the simulated one checks each access.
         match takes_memory {
             true => {
                 let kernel = module.kernel::<(InOut<u8>,)>(kernel)?;
+                // SAFETY: not safe at all, which is what this test is about. A device contains what
+                // its kernels do, and the simulated one checks each access.
                 stream.scope(|s| unsafe { s.launch(&kernel, config, (&mut memory.lend(s),)) })
             }
             false => {
                 let kernel = module.kernel::<(u32,)>(kernel)?;
+                // SAFETY: as above.
                 stream.scope(|s| unsafe { s.launch(&kernel, config, (5,)) })
             }
         }

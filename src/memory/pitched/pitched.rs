@@ -59,6 +59,10 @@ impl<'ctx> Context<'ctx> {
     /// [`Error::SizeOverflow`](crate::Error::SizeOverflow),
     /// [`Error::PitchTooLarge`](crate::Error::PitchTooLarge),
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), or what the driver returns.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
+    /// may reach.
     pub fn pitched_zeros<T: Element>(self, extent: Extent) -> Result<PitchedBuffer<'ctx, T>> {
         let mut pitched = PitchedBuffer::allocate(self, extent, self.state().service())?;
         pitched.memory.as_mut_slice().set_zero()?;
@@ -129,6 +133,10 @@ impl<'ctx, T: Element> PitchedBuffer<'ctx, T> {
     ///
     /// # Errors
     /// As there.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
+    /// may reach.
     pub fn copy_from(&mut self, source: &impl PitchedMemory<'ctx, T>) -> Result<()> {
         self.as_mut_slice().copy_from(source)
     }
@@ -137,6 +145,10 @@ impl<'ctx, T: Element> PitchedBuffer<'ctx, T> {
     ///
     /// # Errors
     /// As there.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
+    /// may reach.
     pub fn fill(&mut self, value: T) -> Result<()>
     where
         T: Fill,

@@ -265,6 +265,10 @@ impl<'ctx, T: Pod> PitchedSliceMut<'_, 'ctx, T> {
     ///
     /// # Errors
     /// [`Error::ExtentMismatch`](crate::Error::ExtentMismatch) or what the driver returns.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
+    /// may reach.
     pub fn copy_from(&mut self, source: &impl PitchedMemory<'ctx, T>) -> Result<()> {
         let (state, to, from) = (
             self.context.state(),
@@ -288,6 +292,10 @@ impl<'ctx, T: Pod> PitchedSliceMut<'_, 'ctx, T> {
     ///
     /// # Errors
     /// What the driver returns.
+    ///
+    /// # Aborts
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
+    /// may reach.
     pub fn fill(&mut self, value: T) -> Result<()>
     where
         T: Fill,
