@@ -27,11 +27,12 @@ impl<'ctx, M: GraphMemory<'ctx>> Graph<'ctx, M> {
     /// `change` is given the graph's memory, for the arguments of kernels.
     ///
     /// # Errors
-    /// Those of `change`. What it has changed before stays changed.
+    /// [`Error::ContextLost`], or those of `change`. What it has changed before stays changed.
     pub fn change<R>(
         &mut self,
         change: impl for<'g, 'c> FnOnce(&mut GraphChange<'g, 'c, 'ctx>, M::Lent<'g, 'g>) -> Result<R>,
     ) -> Result<R> {
+        self.context().state().not_lost()?;
         let (launchable, memory) = self.parts_mut();
         make_guard!(guard);
         let brand: Id<'_> = guard.into();
@@ -47,12 +48,13 @@ impl<'ctx, M: GraphMemory<'ctx>> Graph<'ctx, M> {
     /// still wait for what it waits for.
     ///
     /// # Errors
-    /// [`Error::Graph`] for a node of another graph or one that does nothing, or what the driver
-    /// returns.
+    /// [`Error::Graph`] for a node of another graph or one that does nothing,
+    /// [`Error::ContextLost`], or what the driver returns.
     pub fn set_enabled(&mut self, node: impl Into<Node>, is_enabled: bool) -> Result<()> {
         let (launchable, _) = self.parts_mut();
         let node = launchable.working(node.into())?.raw;
         let (context, exec) = (launchable.exec.context, launchable.exec.raw);
+        context.state().not_lost()?;
         // SAFETY: the exec is live, and the node is one of its graph.
         current::bind(context.state(), || unsafe {
             calls::graph_node_set_enabled(context.api(), exec, node, is_enabled)
@@ -67,6 +69,7 @@ impl<'ctx, M: GraphMemory<'ctx>> Graph<'ctx, M> {
         let launchable = self.launchable();
         let node = launchable.working(node.into())?.raw;
         let (context, exec) = (launchable.exec.context, launchable.exec.raw);
+        context.state().not_lost()?;
         // SAFETY: the exec is live, and the node is one of its graph.
         current::bind(context.state(), || unsafe {
             calls::graph_node_is_enabled(context.api(), exec, node)
