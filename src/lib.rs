@@ -14,6 +14,7 @@ pub mod kernel;
 pub mod memory;
 #[cfg(feature = "nvrtc")]
 pub mod nvrtc;
+mod owned_context;
 mod owned_copy;
 mod peer;
 pub mod safety;
@@ -43,6 +44,7 @@ pub use memory::{
     Buffer, HostRows, HostRowsMut, ManagedBuffer, OnStream, PinnedBuffer, PitchedBuffer,
     PitchedSlice, PitchedSliceMut, Slice, SliceMut, WriteCombinedBuffer,
 };
+pub use owned_context::OwnedContext;
 pub use owned_copy::{OwnedCopy, RefusedCopy};
 pub use peer::{PeerSlice, PeerSliceMut, SameContext, Transfer};
 pub use stream::{Event, Scope, ScopedStream, Stream, StreamOptions, TimedEvent, scope, try_scope};

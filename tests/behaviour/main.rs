@@ -20,6 +20,7 @@ mod linker;
 mod managed;
 mod memory;
 mod occupancy;
+mod owned_context;
 mod owned_copy;
 mod parameters;
 mod parts;

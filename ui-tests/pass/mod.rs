@@ -384,6 +384,18 @@ mod mix_variable_brand_made_shorter;
 #[path = "mix/variable_of_another_gpu_lent_to_a_stream.rs"]
 mod mix_variable_of_another_gpu_lent_to_a_stream;
 
+#[path = "owned/buffer_returned_from_with.rs"]
+mod owned_buffer_returned_from_with;
+
+#[path = "owned/buffers_of_two_entries_mixed.rs"]
+mod owned_buffers_of_two_entries_mixed;
+
+#[path = "owned/context_kept_after_with.rs"]
+mod owned_context_kept_after_with;
+
+#[path = "owned/stream_made_in_with_used_by_a_detached_thread.rs"]
+mod owned_stream_made_in_with_used_by_a_detached_thread;
+
 #[path = "papercuts/buffer_cloned.rs"]
 mod papercuts_buffer_cloned;
 
