@@ -4,6 +4,7 @@
 pub mod abort;
 mod attribute;
 mod context;
+mod detached;
 mod device;
 mod driver;
 pub mod error;
@@ -31,6 +32,7 @@ pub use scoped_cuda_sim as sim;
 pub use attribute::Attribute;
 pub use bytemuck::Pod;
 pub use context::Context;
+pub use detached::{Attached, Detached, Family};
 pub use device::{Device, Uuid};
 pub use driver::Driver;
 pub use error::{Error, Result};

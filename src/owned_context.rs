@@ -9,6 +9,7 @@ use crate::internal::current::Visit;
 use crate::internal::inside;
 use crate::internal::retained::{self, Retained};
 use std::fmt;
+use std::ptr;
 use std::sync::Arc;
 
 /// A device's context that lives as long as it has owners: `'static`, `Clone`, `Send` and `Sync`.
@@ -143,6 +144,12 @@ impl OwnedContext {
         let value = outcome?;
         left?;
         Ok(value)
+    }
+
+    /// Whether `ctx` is an entry into this context.
+    #[inline]
+    pub(crate) fn is_of(&self, ctx: Context<'_>) -> bool {
+        ptr::eq(&raw const *self.retained, ctx.retained())
     }
 
     /// The device.

@@ -5,6 +5,7 @@ mod common;
 
 mod captures;
 mod context;
+mod detached;
 mod driver;
 mod event;
 mod executed;
