@@ -1,23 +1,21 @@
 //! The context token, and the scope that owns what is behind it.
 
-#![allow(unsafe_code)] // releases what it retained
-
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::ffi::CUcontext;
 use crate::internal::api::Api;
-use crate::internal::calls;
 use crate::internal::context_handle::ContextHandle;
 use crate::internal::context_state::ContextState;
 use crate::internal::current::Entered;
+use crate::internal::retained::{self, Retained};
 use generativity::{Id, make_guard};
 use std::fmt;
 
-/// The token that a `with_device` scope hands to its closure: everything on the device is made from
-/// it.
+/// The token that a `with_device` scope, or [`OwnedContext::with`](crate::OwnedContext::with), hands
+/// to its closure: everything on the device is made from it.
 ///
-/// `'ctx` is a *brand*: an invariant lifetime that no other call of `with_device` can have. It does
-/// two things at once. As a lifetime it ends with the closure, so nothing made from the context
+/// `'ctx` is a *brand*: an invariant lifetime that no other call of them can have. It does two
+/// things at once. As a lifetime it ends with the closure, so nothing made from the context
 /// outlives it. As a name it is unique, so an object of one context is a different type from an
 /// object of another, and mixing them does not compile.
 ///
@@ -35,7 +33,7 @@ use std::fmt;
 /// ```
 #[derive(Clone, Copy)]
 pub struct Context<'ctx> {
-    state: &'ctx ContextState,
+    retained: &'ctx Retained,
     _brand: Id<'ctx>,
 }
 
@@ -46,73 +44,57 @@ impl<'ctx> Context<'ctx> {
     /// The device of this context.
     #[must_use]
     pub fn device(self) -> Device {
-        self.state.device()
+        self.state().device()
     }
 
     /// The driver's handle, for calls to other libraries. It is live while `'ctx` is.
     #[must_use]
     pub fn as_raw(self) -> CUcontext {
-        self.state.raw()
+        self.state().raw()
     }
 
     #[inline]
     pub(crate) fn api(self) -> Api {
-        self.state.api()
+        self.state().api()
     }
 
     #[inline]
     pub(crate) fn handle(self) -> &'ctx ContextHandle {
-        self.state
+        self.state()
     }
 
     #[inline]
     pub(crate) fn state(self) -> &'ctx ContextState {
-        self.state
+        self.retained.state()
+    }
+
+    #[inline]
+    pub(crate) fn retained(self) -> &'ctx Retained {
+        self.retained
     }
 }
 
 impl fmt::Debug for Context<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Context(device {})", self.state.device().ordinal())
+        write!(f, "Context(device {})", self.state().device().ordinal())
     }
 }
 
-/// One retain of a primary context; dropping it releases.
-struct Retained {
-    device: Device,
-    raw: CUcontext,
-}
-
-impl Retained {
-    fn new(device: Device) -> Result<Self> {
-        let raw = calls::primary_ctx_retain(device.api(), device.as_raw())?;
-        Ok(Self { device, raw })
-    }
-}
-
-impl Drop for Retained {
-    fn drop(&mut self) {
-        let driver = self.device.api();
-        // SAFETY: the retain is this value's, and everything made from the context borrowed it
-        // (C1).
-        if let Err(error) = unsafe { calls::primary_ctx_release(driver, self.device.as_raw()) } {
-            driver.log_teardown(self.device.ordinal(), error);
-        }
-    }
-}
-
-/// The body of [`Driver::with_device`](crate::Driver::with_device).
+/// The body of [`Driver::with_device`](crate::Driver::with_device): the context that the owners of
+/// the device share, or else one for this call.
 ///
-/// On every way out, panic included, the locals go in reverse: state, thread's stack, retain.
+/// On every way out, panic included, the locals go in reverse: the thread's stack, the context.
 pub(crate) fn with_primary_context<R, E: From<Error>>(
     device: Device,
     f: impl for<'ctx> FnOnce(Context<'ctx>) -> Result<R, E>,
 ) -> Result<R, E> {
-    let retained = Retained::new(device)?;
-    let entered = Entered::new(device, retained.raw)?;
-    let outcome = ContextState::open(device, retained.raw)
-        .map_err(E::from)
-        .and_then(|state| branded(&state, f));
+    device.api().deferred().drop_now();
+    let retained = match retained::shared(device) {
+        Some(shared) => shared,
+        None => Retained::open(device)?,
+    };
+    let entered = Entered::new(device, retained.state().raw())?;
+    let outcome = branded(&retained, f);
     let left = entered.leave();
     drop(retained);
     let value = outcome?;
@@ -120,13 +102,15 @@ pub(crate) fn with_primary_context<R, E: From<Error>>(
     Ok(value)
 }
 
-fn branded<R, E>(
-    state: &ContextState,
+/// Gives `f` the token of a context that has an owner for as long as this runs.
+#[inline]
+pub(crate) fn branded<R, E>(
+    retained: &Retained,
     f: impl for<'ctx> FnOnce(Context<'ctx>) -> Result<R, E>,
 ) -> Result<R, E> {
     make_guard!(guard);
     f(Context {
-        state,
+        retained,
         _brand: guard.into(),
     })
 }

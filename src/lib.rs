@@ -4,6 +4,7 @@
 pub mod abort;
 mod attribute;
 mod context;
+mod detached;
 mod device;
 mod driver;
 pub mod error;
@@ -14,6 +15,7 @@ pub mod kernel;
 pub mod memory;
 #[cfg(feature = "nvrtc")]
 pub mod nvrtc;
+mod owned_context;
 mod owned_copy;
 mod peer;
 pub mod safety;
@@ -30,6 +32,7 @@ pub use scoped_cuda_sim as sim;
 pub use attribute::Attribute;
 pub use bytemuck::Pod;
 pub use context::Context;
+pub use detached::{Attached, Detached, Family};
 pub use device::{Device, Uuid};
 pub use driver::Driver;
 pub use error::{Error, Result};
@@ -43,6 +46,7 @@ pub use memory::{
     Buffer, HostRows, HostRowsMut, ManagedBuffer, OnStream, PinnedBuffer, PitchedBuffer,
     PitchedSlice, PitchedSliceMut, Slice, SliceMut, WriteCombinedBuffer,
 };
+pub use owned_context::OwnedContext;
 pub use owned_copy::{OwnedCopy, RefusedCopy};
 pub use peer::{PeerSlice, PeerSliceMut, SameContext, Transfer};
 pub use stream::{Event, Scope, ScopedStream, Stream, StreamOptions, TimedEvent, scope, try_scope};

@@ -12,7 +12,7 @@ use std::{env, fs};
 const FIELDS: [&str; 7] = ["Claim", "Misuse", "In C", "Real", "rustc", "Reads", "Fix"];
 
 /// The kinds of misuse, in the order of the page, and what they have in common.
-const CLASSES: [(&str, &str); 7] = [
+const CLASSES: [(&str, &str); 8] = [
     (
         "escape",
         "Something is kept after the end of what it belongs to.",
@@ -38,6 +38,10 @@ const CLASSES: [(&str, &str); 7] = [
         "A graph, or what it owns, is used by somebody else, or it would use what it does not own.",
     ),
     (
+        "owned",
+        "What may outlive a closure is used without its context, or takes something along that may not.",
+    ),
+    (
         "papercuts",
         "Programs with nothing wrong in them that do not compile as written.",
     ),
@@ -55,7 +59,7 @@ const MARK: &str = " // <-";
 const CLAIMS: [Claim; 12] = [
     Claim(
         "C1",
-        "nothing of a context outlives its `with_device`",
+        "nothing of a context outlives it, or is used outside of it",
         Proof::Types,
     ),
     Claim("C2", "no call mixes objects of two contexts", Proof::Types),

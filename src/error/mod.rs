@@ -7,6 +7,7 @@ mod launch_field;
 #[cfg(feature = "nvrtc")]
 mod nvrtc_error;
 mod teardown_error;
+mod wrong_context;
 
 pub use crate::ffi::Version;
 pub use close_error::CloseError;
@@ -16,6 +17,7 @@ pub use launch_field::LaunchField;
 #[cfg(feature = "nvrtc")]
 pub use nvrtc_error::NvrtcError;
 pub use teardown_error::TeardownError;
+pub use wrong_context::WrongContext;
 
 use crate::extent::{Extent, HostLayout};
 #[cfg(feature = "sim")]
@@ -150,6 +152,15 @@ pub enum Error {
         first: u32,
         /// The device of the other.
         second: u32,
+    },
+
+    /// A [`Detached`](crate::Detached) value was asked for in another context than its own.
+    #[error("the value is of a context of device {of}, and {} was entered", other_context(*of, *entered))]
+    WrongContext {
+        /// The device of the value.
+        of: u32,
+        /// The device whose context was entered.
+        entered: u32,
     },
 
     /// The direct path between two devices delivered other bytes than were sent; a staged transfer
@@ -586,3 +597,11 @@ fn out_of_memory(free: Option<usize>, cap: Option<usize>, source: Option<&Driver
 }
 
 static_assertions::assert_impl_all!(Error: Send, Sync, std::error::Error);
+
+/// The other one of two contexts, for a message.
+fn other_context(of: u32, entered: u32) -> String {
+    match of == entered {
+        true => "another context of that device".to_owned(),
+        false => format!("one of device {entered}"),
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::error::{DriverError, Error, Result, TeardownError};
 use crate::ffi::{CUresult, SYMBOLS, Symbols, Version};
+use crate::internal::deferred::Deferred;
 use crate::internal::in_flight::InFlightCounts;
 use crate::internal::result_text::{error_name, error_text};
 use crate::internal::wake::Sleepers;
@@ -31,6 +32,7 @@ struct State {
     without_devices: AtomicBool,
     facts: &'static Facts,
     teardown_errors: Mutex<Vec<TeardownError>>,
+    deferred: Deferred,
 }
 
 /// What is true of the driver in this process, by whatever value of [`Api`] it is called.
@@ -101,6 +103,7 @@ impl Api {
                 without_devices: AtomicBool::new(false),
                 facts,
                 teardown_errors: Mutex::new(Vec::new()),
+                deferred: Deferred::new(),
             })),
         }
     }
@@ -200,6 +203,12 @@ impl Api {
 
     pub(crate) fn in_flight(self) -> &'static InFlightCounts {
         &self.state.facts.in_flight
+    }
+
+    /// What was dropped in host functions.
+    #[inline]
+    pub(crate) fn deferred(self) -> &'static Deferred {
+        &self.state.deferred
     }
 
     pub(crate) fn sleepers(self) -> &'static Sleepers {

@@ -1,9 +1,11 @@
 //! The thread's context stack (claim C3): the only code that reads or changes it.
 //!
-//! Two tools. [`bind`] runs one driver call under the context it needs and does nothing but one
+//! Three tools. [`bind`] runs one driver call under the context it needs and does nothing but one
 //! comparison when that is current already. [`Entered`] is the frame of a whole `with_device`: user
 //! code runs inside, and may call other CUDA libraries, so the frame remembers the stack entry by
-//! entry and puts exactly that back.
+//! entry and puts exactly that back. [`Visit`] is the frame of an owned context's `with`, which is
+//! entered often: it remembers what was current, and looks at the entries below only when that is
+//! not current again afterwards.
 //!
 //! The driver has no way to ask for the depth, and `cuCtxSetCurrent` by other code replaces or
 //! removes the top entry: only taking the stack apart tells what is on it. At about 70 ns an entry
@@ -60,6 +62,38 @@ pub(crate) fn within_primary<R>(device: Device, call: impl FnOnce() -> Result<R>
         api.log_teardown(device.ordinal(), error);
     }
     result
+}
+
+/// Runs `call`, which may make several driver calls, with `raw` current on this thread.
+///
+/// # Safety
+/// `raw` is a context of the device that stays retained meanwhile.
+#[cold]
+pub(crate) unsafe fn within<R>(
+    device: Device,
+    raw: CUcontext,
+    call: impl FnOnce() -> Result<R>,
+) -> Result<R> {
+    // SAFETY: the caller's promise.
+    let pushed = unsafe { Pushed::new(device, raw) }?;
+    let result = call();
+    drop(pushed);
+    result
+}
+
+/// [`within`] for a destructor: `call` is made in any case, and errors go to the log.
+///
+/// # Safety
+/// As there.
+#[cold]
+pub(crate) unsafe fn within_if_possible(device: Device, raw: CUcontext, call: impl FnOnce()) {
+    // SAFETY: the caller's promise.
+    let pushed = unsafe { Pushed::new(device, raw) };
+    call();
+    match pushed {
+        Ok(pushed) => drop(pushed),
+        Err(error) => device.api().log_teardown(device.ordinal(), error),
+    }
 }
 
 /// One entry that this module put on the stack; dropping it takes it off.
@@ -129,6 +163,86 @@ impl Entered {
 }
 
 impl Drop for Entered {
+    fn drop(&mut self) {
+        if !self.left {
+            if let Err(error) = self.restore() {
+                self.device.api().log_teardown(self.device.ordinal(), error);
+            }
+        }
+    }
+}
+
+/// A thread inside an owned context's `with`: that context is current, and afterwards again what was
+/// current before.
+pub(crate) struct Visit {
+    device: Device,
+    raw: CUcontext,
+    /// What was current; null when the stack was empty.
+    before: CUcontext,
+    left: bool,
+}
+
+impl Visit {
+    /// Makes the context current (`cuCtxGetCurrent`, and `cuCtxPushCurrent` if it is not).
+    ///
+    /// # Errors
+    /// [`Error::ContextLost`], [`Error::Poisoned`], or what the driver returns.
+    #[inline]
+    pub(crate) fn new(context: &ContextHandle) -> Result<Self> {
+        let (device, raw, api) = (context.device(), context.raw(), context.api());
+        api.unpoisoned()?;
+        context.not_lost()?;
+        let before = calls::ctx_get_current(api)?;
+        if before != raw {
+            // SAFETY: retained (C1), and not dead, as was just asked.
+            unsafe { calls::ctx_push_current(api, raw) }?;
+        }
+        Ok(Self {
+            device,
+            raw,
+            before,
+            left: false,
+        })
+    }
+
+    /// Makes current what was before (`cuCtxPopCurrent` if that is another one, `cuCtxGetCurrent`).
+    #[inline]
+    pub(crate) fn leave(mut self) -> Result<()> {
+        self.restore()
+    }
+
+    #[inline]
+    fn restore(&mut self) -> Result<()> {
+        self.left = true;
+        let has_pushed = self.before != self.raw;
+        // It fails on a stack that other code has emptied.
+        let is_popped = !has_pushed || pop(self.device).is_ok();
+        if is_popped && persist(self.device, calls::ctx_get_current)? == self.before {
+            return Ok(());
+        }
+        self.repair(has_pushed)
+    }
+
+    /// Other code has left the stack in another state than it met. The entries above what was
+    /// current go; if that is not there any more, it was replaced (`cuCtxSetCurrent`), or popped.
+    #[cold]
+    fn repair(&self, has_pushed: bool) -> Result<()> {
+        let mut entries = take_apart(self.device)?;
+        match entries.iter().position(|&entry| entry == self.before) {
+            _ if self.before == CUcontext::NULL => entries.clear(),
+            Some(above) => drop(entries.drain(..above)),
+            None => {
+                if !has_pushed && !entries.is_empty() {
+                    entries.remove(0);
+                }
+                entries.insert(0, self.before);
+            }
+        }
+        put_together(self.device, &alive(self.device, entries))
+    }
+}
+
+impl Drop for Visit {
     fn drop(&mut self) {
         if !self.left {
             if let Err(error) = self.restore() {

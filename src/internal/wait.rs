@@ -237,10 +237,12 @@ pub(crate) fn settle<'a, R, E: From<Error>, S: IntoIterator<Item = InUse<'a>>>(
     let outcome = catch_unwind(AssertUnwindSafe(work));
     let armed = AbortOnDrop;
     let (mut failed, mut counted) = (Vec::new(), Vec::new());
+    let mut api = None;
     for used in streams() {
         let InUse {
             context, stream, ..
         } = used;
+        api = Some(context.api());
         match wait(context, stream, || used.host.is_lent()) {
             Ok(()) => {}
             Err(Failed::Stopped(error)) => {
@@ -256,6 +258,10 @@ pub(crate) fn settle<'a, R, E: From<Error>, S: IntoIterator<Item = InUse<'a>>>(
     }
     mem::forget(armed);
     let panicked = owner.map_or_else(Vec::new, Owner::finish);
+    if let Some(api) = api {
+        // What its host functions have dropped.
+        api.deferred().drop_now();
+    }
     let mut is_reported = !matches!(outcome, Ok(Ok(_)));
     let mut waited = Ok(());
     // After a fault the driver calls no host function, so one that panicked did so before.

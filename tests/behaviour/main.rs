@@ -5,6 +5,7 @@ mod common;
 
 mod captures;
 mod context;
+mod detached;
 mod driver;
 mod event;
 mod executed;
@@ -20,6 +21,7 @@ mod linker;
 mod managed;
 mod memory;
 mod occupancy;
+mod owned_context;
 mod owned_copy;
 mod parameters;
 mod parts;

@@ -11,6 +11,7 @@ mod host;
 mod images;
 mod kernels;
 mod memory;
+mod owned;
 mod peers;
 mod pending;
 mod rows;
@@ -32,7 +33,7 @@ type Program = fn(Driver) -> Result<()>;
 const ON_PURPOSE: &str = "on purpose";
 
 /// The programs by area, each with its name. Each operation of the crate is in one of them.
-const AREAS: [&[(&str, Program)]; 10] = [
+const AREAS: [&[(&str, Program)]; 11] = [
     devices::PROGRAMS,
     peers::PROGRAMS,
     memory::PROGRAMS,
@@ -43,6 +44,7 @@ const AREAS: [&[(&str, Program)]; 10] = [
     globals::PROGRAMS,
     images::PROGRAMS,
     pending::PROGRAMS,
+    owned::PROGRAMS,
 ];
 
 #[test]

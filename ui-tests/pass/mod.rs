@@ -384,6 +384,48 @@ mod mix_variable_brand_made_shorter;
 #[path = "mix/variable_of_another_gpu_lent_to_a_stream.rs"]
 mod mix_variable_of_another_gpu_lent_to_a_stream;
 
+#[path = "owned/buffer_returned_from_with.rs"]
+mod owned_buffer_returned_from_with;
+
+#[path = "owned/buffers_of_two_entries_mixed.rs"]
+mod owned_buffers_of_two_entries_mixed;
+
+#[path = "owned/context_kept_after_with.rs"]
+mod owned_context_kept_after_with;
+
+#[path = "owned/detached_buffer_used_without_its_context.rs"]
+mod owned_detached_buffer_used_without_its_context;
+
+#[path = "owned/detached_value_borrowed_after_with.rs"]
+mod owned_detached_value_borrowed_after_with;
+
+#[path = "owned/detached_value_changed_while_it_is_read.rs"]
+mod owned_detached_value_changed_while_it_is_read;
+
+#[path = "owned/detached_value_shared_though_it_may_not_be.rs"]
+mod owned_detached_value_shared_though_it_may_not_be;
+
+#[path = "owned/detached_value_used_after_it_was_taken_out.rs"]
+mod owned_detached_value_used_after_it_was_taken_out;
+
+#[path = "owned/detached_values_of_two_entries_mixed.rs"]
+mod owned_detached_values_of_two_entries_mixed;
+
+#[path = "owned/family_with_a_borrow_of_its_own.rs"]
+mod owned_family_with_a_borrow_of_its_own;
+
+#[path = "owned/local_variable_stored_in_a_detached_value.rs"]
+mod owned_local_variable_stored_in_a_detached_value;
+
+#[path = "owned/stream_made_in_with_used_by_a_detached_thread.rs"]
+mod owned_stream_made_in_with_used_by_a_detached_thread;
+
+#[path = "owned/value_of_one_thread_detached.rs"]
+mod owned_value_of_one_thread_detached;
+
+#[path = "owned/view_detached_without_its_buffer.rs"]
+mod owned_view_detached_without_its_buffer;
+
 #[path = "papercuts/buffer_cloned.rs"]
 mod papercuts_buffer_cloned;
 
