@@ -19,6 +19,7 @@ fn code_of(kernel: &str, takes_memory: bool) -> CUresult {
     };
     let result = driver.with_device(0, |ctx| {
         let text = MISUSE.replacen(".version 9.5", ".version 8.5", 1);
+        let text = text.replace(".volatile.local", ".local");
         let module = ctx.load_ptx(ptx(&text))?;
         let stream = ctx.new_stream()?;
         let mut memory = ctx.zeros::<u8>(32)?;
