@@ -3,8 +3,10 @@
 //! Uses the real driver when the machine has one with a device, else the simulated one, and says
 //! which.
 
+mod common;
+
 use scoped_cuda::sim::Simulation;
-use scoped_cuda::{Context, Driver, Result, Stream};
+use scoped_cuda::{Context, Result, Stream};
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -14,7 +16,7 @@ use std::thread::{self, Thread};
 const N: usize = 1 << 20;
 
 fn main() -> Result<()> {
-    let driver = real_driver().map_or_else(simulated_driver, Ok)?;
+    let driver = common::driver(Simulation::default())?;
     driver.with_device(0, |ctx| {
         println!("device: {}", ctx.device().name()?);
         let streams = [ctx.new_stream()?, ctx.new_stream()?, ctx.new_stream()?];
@@ -86,22 +88,4 @@ fn block_on<F: Future>(future: F) -> (F::Output, usize) {
         thread::park();
     }
     unreachable!("the future is polled until it is ready")
-}
-
-/// The machine's driver, if there is one with a device.
-fn real_driver() -> Option<Driver> {
-    match Driver::load().and_then(|driver| Ok((driver, driver.device_count()?))) {
-        Ok((_, 0)) => println!("there is a CUDA driver, but no device"),
-        Ok((driver, _)) => {
-            println!("using the real driver");
-            return Some(driver);
-        }
-        Err(error) => println!("{error}"),
-    }
-    None
-}
-
-fn simulated_driver() -> Result<Driver> {
-    println!("using the simulated driver: same program, no GPU");
-    Driver::simulated(Simulation::default())
 }

@@ -4,11 +4,16 @@
 //! Uses the real driver when the machine has one with a device, else a simulated machine of four
 //! devices in two linked pairs.
 
+mod common;
+
 use scoped_cuda::sim::{Peers, Simulation};
-use scoped_cuda::{Attribute, Device, Driver, Result};
+use scoped_cuda::{Attribute, Device, Result};
 
 fn main() -> Result<()> {
-    let driver = real_driver().map_or_else(simulated_driver, Ok)?;
+    // Devices 0 and 1 reach each other, so do 2 and 3, and device 0 reads from device 2.
+    let links = vec![(0, 1), (1, 0), (2, 3), (3, 2), (0, 2)];
+    let made_up = Simulation::default().devices(4).peers(Peers::Only(links));
+    let driver = common::driver(made_up)?;
     let devices = driver.devices()?;
     println!("CUDA {}, devices: {}", driver.version(), devices.len());
     for &device in &devices {
@@ -18,12 +23,11 @@ fn main() -> Result<()> {
 }
 
 fn describe(device: Device) -> Result<()> {
-    let (major, minor) = device.compute_capability()?;
     let gibibytes = device.total_memory_bytes()? as f64 / f64::from(1 << 30);
     println!("\ndevice {}: {}", device.ordinal(), device.name()?);
     println!("  uuid                {}", device.uuid()?);
     println!("  PCI                 {}", device.pci_bus_id()?);
-    println!("  compute capability  {major}.{minor}");
+    println!("  compute capability  {}", device.compute_capability()?);
     println!("  memory              {gibibytes:.1} GiB");
     println!(
         "  multiprocessors     {}",
@@ -73,29 +77,4 @@ fn link(from: Device, to: Device) -> Result<String> {
         ""
     };
     Ok(format!("rank {rank}{atomics}"))
-}
-
-/// The machine's driver, if there is one with a device.
-fn real_driver() -> Option<Driver> {
-    match Driver::load().and_then(|driver| Ok((driver, driver.device_count()?))) {
-        Ok((_, 0)) => println!("there is a CUDA driver, but no device"),
-        Ok((driver, _)) => {
-            println!("using the real driver");
-            return Some(driver);
-        }
-        Err(error) => println!("{error}"),
-    }
-    None
-}
-
-/// Devices 0 and 1 reach each other, so do 2 and 3, and device 0 reads from device 2.
-fn simulated_driver() -> Result<Driver> {
-    println!("using the simulated driver: a made-up machine");
-    Driver::simulated(Simulation::default().devices(4).peers(Peers::Only(vec![
-        (0, 1),
-        (1, 0),
-        (2, 3),
-        (3, 2),
-        (0, 2),
-    ])))
 }

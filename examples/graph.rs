@@ -2,14 +2,18 @@
 //! times.
 //!
 //! ```text
-//! cargo run --release --example graph            # on the device
-//! cargo run --release --example graph -- sim     # on a simulated one: the results, not the times
+//! cargo run --release --example graph
 //! ```
+//!
+//! Uses the real driver when the machine has one with a device, else the simulated one, whose times
+//! say nothing about a device.
 
 #![allow(unsafe_code)] // vouches for the kernel
 
+mod common;
+
 use scoped_cuda::sim::Simulation;
-use scoped_cuda::{Context, Driver, In, InOut, LaunchConfig, Result, SafeKernel};
+use scoped_cuda::{Context, In, InOut, LaunchConfig, Result, SafeKernel};
 use std::time::{Duration, Instant};
 
 type Saxpy = (In<f32>, InOut<f32>, f32, u32);
@@ -23,19 +27,12 @@ const STEPS: usize = 20;
 const ROUNDS: u32 = 200;
 
 fn main() -> Result<()> {
-    let driver = match std::env::args().nth(1).as_deref() {
-        Some("sim") => simulated()?,
-        _ => Driver::load()?,
-    };
+    let driver = common::driver(Simulation::default())?;
     driver.with_device(0, |ctx| {
         let saxpy = saxpy(ctx)?;
         solver(ctx, &saxpy)?;
         layers(ctx, &saxpy)
     })
-}
-
-fn simulated() -> Result<Driver> {
-    Driver::simulated(Simulation::default())
 }
 
 /// `y += a * x`.

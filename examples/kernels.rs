@@ -11,10 +11,11 @@
 
 #![allow(unsafe_code)] // vouches for the kernels
 
+mod common;
+
 use scoped_cuda::sim::Simulation;
 use scoped_cuda::{
-    Attribute, Context, Driver, In, InOut, LaunchConfig, Module, Out, Result, SafeKernel, Stream,
-    WithLen,
+    Attribute, Context, In, InOut, LaunchConfig, Module, Out, Result, SafeKernel, Stream, WithLen,
 };
 
 const PTX: scoped_cuda::Ptx<'static> = scoped_cuda::include_ptx!("kernels.ptx");
@@ -27,7 +28,7 @@ type BlockSums = (WithLen<In<f32>, u32>, Out<f32>);
 type Normalise = (WithLen<InOut<f32>, u32>, Out<f32>);
 
 fn main() -> Result<()> {
-    let driver = real_driver().map_or_else(simulated_driver, Ok)?;
+    let driver = common::driver(Simulation::default())?;
     driver.with_device(0, |ctx| {
         let kernels = Kernels::load(ctx)?;
         let stream = ctx.new_stream()?;
@@ -102,7 +103,8 @@ impl<'ctx> Kernels<'ctx> {
                     (
                         "shared memory has a float for each thread of a block",
                         |config, _| {
-                            u64::from(config.shared_bytes()) >= 4 * config.threads_per_block()
+                            u64::from(config.get_dynamic_shared_bytes())
+                                >= 4 * config.threads_per_block()
                         },
                     ),
                     ("sums has an element for each block", |config, (_, sums)| {
@@ -247,25 +249,6 @@ fn cooperative<'ctx>(
         "normalise: {LEN} numbers divided by their sum in one launch of {blocks} blocks that meet twice, as on the host"
     );
     Ok(())
-}
-
-/// The machine's driver, if there is one with a device.
-fn real_driver() -> Option<Driver> {
-    match Driver::load().and_then(|driver| Ok((driver, driver.device_count()?))) {
-        Ok((_, 0)) => println!("there is a CUDA driver, but no device"),
-        Ok((driver, _)) => {
-            println!("using the real driver");
-            return Some(driver);
-        }
-        Err(error) => println!("{error}"),
-    }
-    None
-}
-
-/// A simulated machine, which runs the same PTX.
-fn simulated_driver() -> Result<Driver> {
-    println!("using the simulated driver: same program, no GPU");
-    Driver::simulated(Simulation::default())
 }
 
 fn host_matmul(a: &[f32], b: &[f32], inner: usize, columns: usize) -> Vec<f32> {

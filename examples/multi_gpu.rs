@@ -14,6 +14,8 @@
 
 #![allow(unsafe_code)] // launches a kernel, and measures the driver's own copy beside the crate's
 
+mod common;
+
 use scoped_cuda::ffi::CUresult;
 use scoped_cuda::sim::{Peers, Simulation};
 use scoped_cuda::{
@@ -34,7 +36,9 @@ const ROUNDS: usize = 20;
 type Way = for<'a, 'b> fn(Context<'a>, Context<'b>) -> Result<Transfer<'a, 'b>>;
 
 fn main() -> Result<()> {
-    let driver = real_driver().map_or_else(simulated_driver, Ok)?;
+    // Devices 0 and 1 have access to each other's memory, 2 to that of 1.
+    let links = Peers::Only(vec![(0, 1), (1, 0), (2, 1)]);
+    let driver = common::driver(Simulation::default().devices(3).peers(links))?;
     for device in driver.devices()? {
         println!("device {}: {}", device.ordinal(), device.name()?);
     }
@@ -374,29 +378,4 @@ fn raw_copy<'src>(
     // SAFETY: the stream is live.
     let code = unsafe { (symbols.cuStreamSynchronize)(stream.as_raw()) };
     assert_eq!(code, CUresult::SUCCESS);
-}
-
-/// The machine's driver, if there is one with a device.
-fn real_driver() -> Option<Driver> {
-    match Driver::load().and_then(|driver| Ok((driver, driver.device_count()?))) {
-        Ok((_, 0)) => println!("there is a CUDA driver, but no device"),
-        Ok((driver, _)) => {
-            println!("using the real driver");
-            return Some(driver);
-        }
-        Err(error) => println!("{error}"),
-    }
-    None
-}
-
-/// A simulated machine, which runs the same PTX. Devices 0 and 1 have access to each
-/// other's memory, 2 to that of 1.
-fn simulated_driver() -> Result<Driver> {
-    println!("using the simulated driver: same program, no GPU");
-    let driver = Driver::simulated(Simulation::default().devices(3).peers(Peers::Only(vec![
-        (0, 1),
-        (1, 0),
-        (2, 1),
-    ])))?;
-    Ok(driver)
 }

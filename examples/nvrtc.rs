@@ -6,10 +6,11 @@
 
 #![allow(unsafe_code)] // launches a kernel, and vouches for text
 
-use scoped_cuda::error::Version;
+mod common;
+
 use scoped_cuda::nvrtc::{CompileOptions, Compiled, Compiler, NvrtcError, Trusted};
 use scoped_cuda::sim::Simulation;
-use scoped_cuda::{Context, Driver, Error, In, InOut, LaunchConfig, Result, trusted};
+use scoped_cuda::{Context, Error, In, InOut, LaunchConfig, Result, trusted};
 use std::time::Instant;
 
 /// y = a x + y for any type of number.
@@ -37,7 +38,9 @@ fn main() -> Result<()> {
         compiler.version(),
         compiler.architectures()
     );
-    let driver = real_driver().map_or_else(|| simulated_driver(compiler.version()), Ok)?;
+    // A simulated driver that is not older than the compiler.
+    let version = compiler.version().0.max(13_000);
+    let driver = common::driver(Simulation::default().version(version))?;
     if compiler.version() > driver.version() {
         println!(
             "the driver is of CUDA {} and reads no PTX of a newer version: install NVRTC {0} or older\nnothing was run",
@@ -108,20 +111,4 @@ fn what_an_error_looks_like(compiler: Compiler, options: &CompileOptions) {
     if let Err(error) = compiler.compile(broken, options) {
         println!("--- a mistake, for the example:\n{error}\n---");
     }
-}
-
-/// The machine's driver, if there is one with a device.
-fn real_driver() -> Option<Driver> {
-    match Driver::load().and_then(|driver| Ok((driver, driver.device_count()?))) {
-        Ok((_, 0)) => println!("there is a CUDA driver, but no device"),
-        Ok((driver, _)) => return Some(driver),
-        Err(error) => println!("{error}"),
-    }
-    None
-}
-
-/// A simulated machine whose driver is not older than the compiler.
-fn simulated_driver(compiler: Version) -> Result<Driver> {
-    println!("using the simulated driver: same program, no GPU");
-    Driver::simulated(Simulation::default().version(compiler.0.max(13_000)))
 }

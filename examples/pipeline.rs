@@ -11,10 +11,11 @@
 
 #![allow(unsafe_code)] // launches a kernel
 
+mod common;
+
 use scoped_cuda::sim::Simulation;
 use scoped_cuda::{
-    Buffer, Driver, InOut, Kernel, LaunchConfig, OnStream, Result, ScopedStream, SliceMut, Stream,
-    scope,
+    Buffer, InOut, Kernel, LaunchConfig, OnStream, Result, ScopedStream, SliceMut, Stream, scope,
 };
 use std::time::{Duration, Instant};
 use std::{env, error, fs, iter, thread};
@@ -35,9 +36,10 @@ fn main() -> Result<(), Box<dyn error::Error>> {
     // The simulated driver runs the kernel on the CPU, so there is less to do. Chunks are small, so
     // that little time passes while the pipeline fills and empties, and large enough (8 MiB) that
     // starting a copy costs little of the copy.
-    let (driver, words, chunk, rounds) = match real_driver() {
-        Some(driver) => (driver, 512 << 20, 2 << 20, 32),
-        None => (simulated_driver()?, 1 << 20, 16 << 10, 4),
+    let driver = common::driver(Simulation::default())?;
+    let (words, chunk, rounds) = match driver.is_simulated() {
+        false => (512 << 20, 2 << 20, 32),
+        true => (1 << 20, 16 << 10, 4),
     };
     let efficiency = driver.with_device(0, |ctx| {
         let bytes = file.as_ref().map_or(4 * words, Vec::len);
@@ -227,24 +229,4 @@ fn report(times: [Duration; 4]) -> f64 {
     print!("overlap efficiency: {efficiency:.2} (slowest stage: {stage} {slowest:.2?}, ");
     println!("pipeline {:.2?})", times[3]);
     efficiency
-}
-
-/// The machine's driver, if there is one with a device.
-fn real_driver() -> Option<Driver> {
-    match Driver::load().and_then(|driver| Ok((driver, driver.device_count()?))) {
-        Ok((_, 0)) => println!("there is a CUDA driver, but no device"),
-        Ok((driver, _)) => {
-            println!("using the real driver");
-            return Some(driver);
-        }
-        Err(error) => println!("{error}"),
-    }
-    None
-}
-
-/// A simulated machine, which runs the same PTX. Its times say nothing about a
-/// device.
-fn simulated_driver() -> Result<Driver> {
-    println!("using the simulated driver: same program, no GPU");
-    Driver::simulated(Simulation::default())
 }

@@ -5,8 +5,10 @@
 
 #![allow(unsafe_code)] // launches a kernel
 
+mod common;
+
 use scoped_cuda::sim::Simulation;
-use scoped_cuda::{Driver, In, InOut, LaunchConfig, Result};
+use scoped_cuda::{In, InOut, LaunchConfig, Result};
 use std::time::Instant;
 
 /// Written by hand; `saxpy.cu` is the same kernel in CUDA C++.
@@ -15,7 +17,7 @@ const N: usize = 1_000_000;
 const A: f32 = 2.5;
 
 fn main() -> Result<()> {
-    let driver = real_driver().map_or_else(simulated_driver, Ok)?;
+    let driver = common::driver(Simulation::default())?;
     let x: Vec<f32> = (0..N).map(|i| i as f32 * 0.5).collect();
     let mut y: Vec<f32> = (0..N).map(|i| 1.0 / (i + 1) as f32).collect();
     let expected: Vec<f32> = x.iter().zip(&y).map(|(x, y)| A.mul_add(*x, *y)).collect();
@@ -52,23 +54,4 @@ fn main() -> Result<()> {
     println!("largest error: {error}");
     assert_eq!(y, expected, "every element is exact: both sides round once");
     Ok(())
-}
-
-/// The machine's driver, if there is one with a device.
-fn real_driver() -> Option<Driver> {
-    match Driver::load().and_then(|driver| Ok((driver, driver.device_count()?))) {
-        Ok((_, 0)) => println!("there is a CUDA driver, but no device"),
-        Ok((driver, _)) => {
-            println!("using the real driver");
-            return Some(driver);
-        }
-        Err(error) => println!("{error}"),
-    }
-    None
-}
-
-/// A simulated machine, which runs the same PTX.
-fn simulated_driver() -> Result<Driver> {
-    println!("using the simulated driver: same program, no GPU");
-    Driver::simulated(Simulation::default())
 }

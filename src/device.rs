@@ -1,6 +1,7 @@
 //! A device before there is a context on it.
 
 use crate::attribute::Attribute;
+use crate::compute_capability::ComputeCapability;
 use crate::error::Result;
 use crate::ffi::{
     CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED, CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK,
@@ -18,8 +19,7 @@ use std::fmt;
 /// # use scoped_cuda::{Attribute, Driver, sim::Simulation};
 /// # let driver = Driver::simulated(Simulation::default())?;
 /// for device in driver.devices()? {
-///     let (major, minor) = device.compute_capability()?;
-///     println!("{}: {}, compute capability {major}.{minor}", device.ordinal(), device.name()?);
+///     println!("{}: compute capability {}", device.name()?, device.compute_capability()?);
 ///     assert_eq!(device.attribute(Attribute::WarpSize)?, 32);
 /// }
 /// # Ok::<(), scoped_cuda::Error>(())
@@ -58,6 +58,7 @@ impl Device {
     ///
     /// # Errors
     /// What the driver returns.
+    #[doc(alias = "cuDeviceGetName")]
     pub fn name(self) -> Result<String> {
         inside::not_inside()?;
         calls::device_name(self.api, self.raw)
@@ -68,18 +69,20 @@ impl Device {
     ///
     /// # Errors
     /// What the driver returns.
+    #[doc(alias = "cuDeviceGetUuid")]
     pub fn uuid(self) -> Result<Uuid> {
         inside::not_inside()?;
         calls::device_uuid(self.api, self.raw).map(|uuid| Uuid(uuid.bytes))
     }
 
-    /// Major and minor compute capability (`cuDeviceGetAttribute`).
+    /// The compute capability (`cuDeviceGetAttribute`).
     ///
     /// # Errors
     /// What the driver returns.
-    pub fn compute_capability(self) -> Result<(u32, u32)> {
+    #[doc(alias = "cuDeviceGetAttribute")]
+    pub fn compute_capability(self) -> Result<ComputeCapability> {
         let part = |attribute| self.attribute(attribute).map(i32::unsigned_abs);
-        Ok((
+        Ok(ComputeCapability::new(
             part(Attribute::ComputeCapabilityMajor)?,
             part(Attribute::ComputeCapabilityMinor)?,
         ))
@@ -89,6 +92,7 @@ impl Device {
     ///
     /// # Errors
     /// What the driver returns.
+    #[doc(alias = "cuDeviceTotalMem")]
     pub fn total_memory_bytes(self) -> Result<usize> {
         inside::not_inside()?;
         calls::device_total_mem(self.api, self.raw)
@@ -98,6 +102,7 @@ impl Device {
     ///
     /// # Errors
     /// What the driver returns.
+    #[doc(alias = "cuDeviceGetPCIBusId")]
     pub fn pci_bus_id(self) -> Result<String> {
         inside::not_inside()?;
         calls::device_pci_bus_id(self.api, self.raw)
@@ -107,6 +112,7 @@ impl Device {
     ///
     /// # Errors
     /// What the driver returns; `CUDA_ERROR_INVALID_VALUE` for an attribute newer than the driver.
+    #[doc(alias = "cuDeviceGetAttribute")]
     pub fn attribute(self, attribute: Attribute) -> Result<i32> {
         inside::not_inside()?;
         calls::device_attribute(self.api, attribute as u32, self.raw)
@@ -117,6 +123,7 @@ impl Device {
     ///
     /// # Errors
     /// What the driver returns.
+    #[doc(alias = "cuDeviceCanAccessPeer")]
     pub fn can_access(self, peer: Self) -> Result<bool> {
         inside::not_inside()?;
         calls::device_can_access_peer(self.api, self.raw, peer.raw)
@@ -144,6 +151,7 @@ impl Device {
     /// # assert_eq!(ranked, [(0, 1), (0, 2)]);
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
+    #[doc(alias = "cuDeviceGetP2PAttribute")]
     pub fn peer_performance_rank(self, peer: Self) -> Result<i32> {
         self.peer_attribute(peer, CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK)
     }
@@ -154,6 +162,7 @@ impl Device {
     ///
     /// # Errors
     /// What the driver returns; `CUDA_ERROR_INVALID_DEVICE` when `peer` is this device.
+    #[doc(alias = "cuDeviceGetP2PAttribute")]
     pub fn peer_atomics(self, peer: Self) -> Result<bool> {
         self.peer_attribute(peer, CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED)
             .map(|value| value != 0)

@@ -162,6 +162,7 @@ impl Driver {
 
     /// The CUDA version that the driver supports (`cuDriverGetVersion`).
     #[must_use]
+    #[doc(alias = "cuDriverGetVersion")]
     pub fn version(self) -> Version {
         self.api.version()
     }
@@ -170,6 +171,7 @@ impl Driver {
     ///
     /// # Errors
     /// What the driver returns.
+    #[doc(alias = "cuDeviceGetCount")]
     pub fn device_count(self) -> Result<u32> {
         inside::not_inside()?;
         if self.api.is_without_devices() {
@@ -186,6 +188,7 @@ impl Driver {
     ///
     /// # Errors
     /// [`Error::NoDevice`] on a machine without any, [`Error::BadOrdinal`] past the last.
+    #[doc(alias = "cuDeviceGet")]
     pub fn device(self, ordinal: u32) -> Result<Device> {
         let count = self.device_count()?;
         if count == 0 {
@@ -276,6 +279,7 @@ impl Driver {
     /// The address of any entry point of the driver by name and CUDA version
     /// (`cuGetProcAddress_v2`); null when it has none.
     #[must_use]
+    #[doc(alias = "cuGetProcAddress_v2")]
     pub fn symbol(self, name: &str, version: c_int) -> *const c_void {
         self.api.symbol(name, version)
     }

@@ -3,6 +3,7 @@
 
 pub mod abort;
 mod attribute;
+mod compute_capability;
 mod context;
 mod detached;
 mod device;
@@ -31,6 +32,7 @@ pub use scoped_cuda_sim as sim;
 
 pub use attribute::Attribute;
 pub use bytemuck::Pod;
+pub use compute_capability::ComputeCapability;
 pub use context::Context;
 pub use detached::{Attached, Detached, Family};
 pub use device::{Device, Uuid};

@@ -70,6 +70,9 @@ impl Driver {
     /// assert_ne!(first, driver.retain(1)?);
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
+    #[doc(alias = "cuDevicePrimaryCtxRetain")]
+    #[doc(alias = "cuMemPoolCreate")]
+    #[doc(alias = "cuStreamCreate")]
     pub fn retain(self, ordinal: u32) -> Result<OwnedContext> {
         let device = self.device(ordinal)?;
         device.api().deferred().drop_now();

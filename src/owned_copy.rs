@@ -107,6 +107,8 @@ impl<'ctx> Stream<'ctx> {
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
+    #[doc(alias = "cuMemcpyHtoDAsync")]
+    #[doc(alias = "cuEventRecord")]
     pub fn upload_owned<T: Pod>(
         &self,
         host: PinnedBuffer<'ctx, T>,
@@ -143,6 +145,8 @@ impl<'ctx> Stream<'ctx> {
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
+    #[doc(alias = "cuMemcpyDtoHAsync")]
+    #[doc(alias = "cuEventRecord")]
     pub fn download_owned<T: Pod>(
         &self,
         mut host: PinnedBuffer<'ctx, T>,
@@ -219,6 +223,7 @@ impl<'ctx, T> OwnedCopy<'ctx, T> {
     ///
     /// # Errors
     /// What the driver returned.
+    #[doc(alias = "cuEventQuery")]
     pub fn is_complete(&self) -> Result<bool> {
         match &self.state {
             State::Running(completion, _) => match completion.progress(self.context.state()) {
@@ -236,6 +241,7 @@ impl<'ctx, T> OwnedCopy<'ctx, T> {
     /// # Errors
     /// What the driver returned; the memory is dropped then. If that does not prove that the copy
     /// has stopped, the memory is kept until something does, or leaked.
+    #[doc(alias = "cuEventSynchronize")]
     pub fn wait(mut self) -> Result<(PinnedBuffer<'ctx, T>, Buffer<'ctx, T>)> {
         match mem::replace(&mut self.state, State::Ended) {
             State::Running(completion, sides) => {

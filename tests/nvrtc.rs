@@ -14,7 +14,9 @@ use scoped_cuda::error::{ImageError, Version};
 use scoped_cuda::kernel::Parameter;
 use scoped_cuda::nvrtc::{CompileOptions, Compiled, Compiler, NvrtcError, Trusted};
 use scoped_cuda::sim::Simulation;
-use scoped_cuda::{Context, Driver, Error, InOut, LaunchConfig, Out, Result, trusted};
+use scoped_cuda::{
+    ComputeCapability, Context, Driver, Error, InOut, LaunchConfig, Out, Result, trusted,
+};
 use std::{env, fs, process, thread};
 
 /// `scale<T>` multiplies, then adds what a header and a macro say.
@@ -38,7 +40,7 @@ fn compiler() -> Compiler {
 }
 
 fn for_90() -> CompileOptions {
-    CompileOptions::for_capability(9, 0)
+    CompileOptions::for_capability(ComputeCapability::new(9, 0))
 }
 
 /// Compiles and expects the compiler to refuse: the log.
@@ -129,7 +131,10 @@ fn load_is_the_same_from_many_threads() {
 fn a_device_says_what_to_compile_for() {
     on(simulated(Simulation::default()), |driver| {
         let options = CompileOptions::for_device(driver.device(1)?)?;
-        assert_eq!(options, CompileOptions::for_capability(9, 0));
+        assert_eq!(
+            options,
+            CompileOptions::for_capability(ComputeCapability::new(9, 0))
+        );
         Ok(())
     });
 }
@@ -140,7 +145,10 @@ fn the_library_says_what_it_is() {
     let compiler = compiler();
     assert!(compiler.version() >= Version(12_000), "{compiler:?}");
     let known = compiler.architectures();
-    assert!(known.is_sorted() && known.contains(&90), "{known:?}");
+    assert!(
+        known.is_sorted() && known.contains(&ComputeCapability::new(9, 0)),
+        "{known:?}"
+    );
 }
 
 /// A template, a header, a macro and a name expression; the numbers are right.
@@ -330,7 +338,11 @@ fn options_do_what_they_say() {
         (for_90().line_info(), ".loc", ".debug_info"),
         (for_90().device_debug(), ".target sm_90, debug", "?"),
         (for_90().fast_math(), "fma.rn.ftz.f32", "?"),
-        (CompileOptions::for_capability(8, 6), ".target sm_86", "?"),
+        (
+            CompileOptions::for_capability(ComputeCapability::new(8, 6)),
+            ".target sm_86",
+            "?",
+        ),
         (
             CompileOptions::for_architecture("compute_90a"),
             ".target sm_90a",
@@ -407,8 +419,11 @@ fn a_macro_brings_no_option_with_it() {
 #[ignore = "needs libnvrtc: cargo test --test nvrtc -- --ignored"]
 fn architectures_are_as_asked_for() {
     let newest = *compiler().architectures().last().unwrap();
-    let for_a_future_device = compiled("", &CompileOptions::for_capability(99, 9));
-    let target = format!(".target sm_{newest}\n");
+    let for_a_future_device = compiled(
+        "",
+        &CompileOptions::for_capability(ComputeCapability::new(99, 9)),
+    );
+    let target = format!(".target sm_{}{}\n", newest.major, newest.minor);
     assert!(
         for_a_future_device
             .ptx()
@@ -418,12 +433,15 @@ fn architectures_are_as_asked_for() {
     );
     assert_eq!(for_a_future_device.cubin(), None);
 
-    let error = compiler().compile(trusted!(""), &CompileOptions::for_capability(2, 0));
+    let error = compiler().compile(
+        trusted!(""),
+        &CompileOptions::for_capability(ComputeCapability::new(2, 0)),
+    );
     let oldest = compiler().architectures()[0];
     assert_eq!(
         error,
         Err(Error::Nvrtc(NvrtcError::ArchitectureTooOld {
-            asked: 20,
+            asked: ComputeCapability::new(2, 0),
             oldest
         }))
     );

@@ -44,12 +44,14 @@ impl DriverError {
 
     /// The driver's name for it (`cuGetErrorName`), for example `CUDA_ERROR_OUT_OF_MEMORY`.
     #[must_use]
+    #[doc(alias = "cuGetErrorName")]
     pub fn name(&self) -> &'static str {
         self.name
     }
 
     /// The driver's description (`cuGetErrorString`).
     #[must_use]
+    #[doc(alias = "cuGetErrorString")]
     pub fn text(&self) -> &'static str {
         self.text
     }

@@ -19,6 +19,7 @@ pub use nvrtc_error::NvrtcError;
 pub use teardown_error::TeardownError;
 pub use wrong_context::WrongContext;
 
+use crate::compute_capability::ComputeCapability;
 use crate::extent::{Extent, HostLayout};
 #[cfg(feature = "sim")]
 use crate::ffi::CUresult;
@@ -389,14 +390,13 @@ pub enum Error {
 
     /// The image has no code that this device runs: it was made for others.
     #[error(
-        "the image has no code for device {ordinal}, whose compute capability is {}.{}: {source}",
-        compute_capability.0, compute_capability.1
+        "the image has no code for device {ordinal}, whose compute capability is {compute_capability}: {source}"
     )]
     NoCodeForDevice {
         /// The device.
         ordinal: u32,
-        /// Its compute capability, major and minor.
-        compute_capability: (u32, u32),
+        /// Its compute capability.
+        compute_capability: ComputeCapability,
         /// The driver's answer.
         source: DriverError,
     },

@@ -1,5 +1,7 @@
 //! Why CUDA C++ did not become PTX.
 
+use crate::compute_capability::ComputeCapability;
+
 /// Why NVRTC, CUDA's run-time compiler, made no PTX.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -45,15 +47,12 @@ pub enum NvrtcError {
 
     /// NVRTC does not compile for devices as old as this one any more; one of an older CUDA version
     /// does.
-    #[error(
-        "this NVRTC compiles for compute capability {}.{} and newer, not for {}.{}",
-        oldest / 10, oldest % 10, asked / 10, asked % 10
-    )]
+    #[error("this NVRTC compiles for compute capability {oldest} and newer, not for {asked}")]
     ArchitectureTooOld {
-        /// The compute capability asked for, as `10 * major + minor`.
-        asked: u32,
-        /// The oldest one that this NVRTC knows, likewise.
-        oldest: u32,
+        /// The compute capability asked for.
+        asked: ComputeCapability,
+        /// The oldest one that this NVRTC knows.
+        oldest: ComputeCapability,
     },
 
     /// The name expression was not given to the compilation, so that it has no lowered name.

@@ -48,6 +48,8 @@ impl<'ctx> Context<'ctx> {
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
+    #[doc(alias = "cuGraphCreate")]
+    #[doc(alias = "cuGraphInstantiateWithFlags")]
     pub fn graph<M: GraphMemory<'ctx>, R>(
         self,
         memory: M,
@@ -106,6 +108,7 @@ impl<'g, 'ctx> GraphBuilder<'g, 'ctx> {
     ///
     /// # Errors
     /// [`Error::Graph`] for a node of another graph, or what the driver returns.
+    #[doc(alias = "cuGraphAddEmptyNode")]
     pub fn join(self, nodes: &[Node]) -> Result<Node> {
         let told: Vec<Node> = self
             .after
@@ -138,6 +141,7 @@ impl<'g, 'ctx> GraphBuilder<'g, 'ctx> {
     ///
     /// # Safety
     /// As [`ScopedStream::launch`](crate::ScopedStream::launch), at each launch of the graph.
+    #[doc(alias = "cuGraphAddKernelNode")]
     pub unsafe fn launch<P: Params, A: Args<'g, 'g, 'ctx, P>>(
         self,
         kernel: &Kernel<'ctx, P>,
@@ -172,6 +176,8 @@ impl<'g, 'ctx> GraphBuilder<'g, 'ctx> {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`] or what the driver returns.
+    #[doc(alias = "cuGraphAddMemcpyNode")]
+    #[doc(alias = "memcpy_htod")]
     pub fn write<T: Pod>(
         self,
         source: &OnStream<'g, GraphPinned<'_, 'ctx, T>>,
@@ -192,6 +198,8 @@ impl<'g, 'ctx> GraphBuilder<'g, 'ctx> {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`] or what the driver returns.
+    #[doc(alias = "cuGraphAddMemcpyNode")]
+    #[doc(alias = "memcpy_dtoh")]
     pub fn read<T: Pod>(
         self,
         source: impl Readable<'g, 'g, 'ctx, T>,
@@ -208,6 +216,8 @@ impl<'g, 'ctx> GraphBuilder<'g, 'ctx> {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`] or what the driver returns.
+    #[doc(alias = "cuGraphAddMemcpyNode")]
+    #[doc(alias = "memcpy_dtod")]
     pub fn copy<T: Pod>(
         self,
         source: impl Readable<'g, 'g, 'ctx, T>,
@@ -244,6 +254,7 @@ impl<'g, 'ctx> GraphBuilder<'g, 'ctx> {
     ///
     /// # Errors
     /// What the driver returns.
+    #[doc(alias = "cuGraphAddMemsetNode")]
     pub fn fill<T: Fill>(
         self,
         destination: &mut OnStream<'g, impl MemoryMut<'ctx, T>>,
@@ -311,6 +322,7 @@ impl<'ctx, P: Params> SafeKernel<'ctx, P> {
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
+    #[doc(alias = "cuGraphAddKernelNode")]
     pub fn launch_in<'g, A: Args<'g, 'g, 'ctx, P>>(
         &self,
         graph: GraphBuilder<'g, 'ctx>,

@@ -50,6 +50,7 @@ impl<'ctx, M: GraphMemory<'ctx>> Graph<'ctx, M> {
     /// # Errors
     /// [`Error::Graph`] for a node of another graph or one that does nothing,
     /// [`Error::ContextLost`], or what the driver returns.
+    #[doc(alias = "cuGraphNodeSetEnabled")]
     pub fn set_enabled(&mut self, node: impl Into<Node>, is_enabled: bool) -> Result<()> {
         let (launchable, _) = self.parts_mut();
         let node = launchable.working(node.into())?.raw;
@@ -65,6 +66,7 @@ impl<'ctx, M: GraphMemory<'ctx>> Graph<'ctx, M> {
     ///
     /// # Errors
     /// As [`set_enabled`](Self::set_enabled).
+    #[doc(alias = "cuGraphNodeGetEnabled")]
     pub fn is_enabled(&self, node: impl Into<Node>) -> Result<bool> {
         let launchable = self.launchable();
         let node = launchable.working(node.into())?.raw;
@@ -110,6 +112,7 @@ impl<'g, 'ctx> GraphChange<'g, '_, 'ctx> {
     ///
     /// # Safety
     /// As [`GraphBuilder::launch`](super::GraphBuilder::launch).
+    #[doc(alias = "cuGraphExecKernelNodeSetParams")]
     pub unsafe fn launch<P: Params, A: Args<'g, 'g, 'ctx, P>>(
         &mut self,
         node: KernelNode<P>,
@@ -155,6 +158,7 @@ impl<'ctx, P: Params> SafeKernel<'ctx, P> {
     ///
     /// # Errors
     /// [`Error::Precondition`] with the first that does not hold, or as [`GraphChange::launch`].
+    #[doc(alias = "cuGraphExecKernelNodeSetParams")]
     pub fn change_in<'g, A: Args<'g, 'g, 'ctx, P>>(
         &self,
         graph: &mut GraphChange<'g, '_, 'ctx>,

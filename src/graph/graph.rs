@@ -135,6 +135,7 @@ impl<'s, 'scope, 'ctx, M> OnStream<'s, LentGraph<'scope, 'ctx, M>> {
     /// # Errors
     /// What the driver returns.
     #[inline]
+    #[doc(alias = "cuGraphLaunch")]
     pub fn launch(&mut self, stream: ScopedStream<'s, 'scope, 'ctx>) -> Result<()> {
         let exec = &self.memory().graph.launchable.exec;
         let (state, driver) = (exec.context.state(), exec.context.api());
@@ -153,6 +154,8 @@ impl<'s, 'scope, 'ctx, M> OnStream<'s, LentGraph<'scope, 'ctx, M>> {
     ///
     /// # Errors
     /// What the driver returns.
+    #[doc(alias = "cuGraphUpload")]
+    #[doc(alias = "clone_htod")]
     pub fn upload(&mut self, stream: ScopedStream<'s, 'scope, 'ctx>) -> Result<()> {
         let exec = &self.memory().graph.launchable.exec;
         let (state, driver) = (exec.context.state(), exec.context.api());

@@ -138,7 +138,7 @@ pub(super) fn kernel_parameters(
         blockDimX: bx,
         blockDimY: by,
         blockDimZ: bz,
-        sharedMemBytes: config.shared_bytes(),
+        sharedMemBytes: config.get_dynamic_shared_bytes(),
         kernelParams: pointers,
         extra: ptr::null_mut(),
         kern: CUkernel::NULL,

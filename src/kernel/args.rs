@@ -270,12 +270,12 @@ impl<'s, 'scope, 'ctx> Arg<'s, 'scope, 'ctx, SharedBytes> for SharedBytes {
 
     #[inline]
     fn value(self, config: &LaunchConfig, _: Token) -> Result<Self::Value> {
-        Ok(One(config.shared_bytes()))
+        Ok(One(config.get_dynamic_shared_bytes()))
     }
 
     #[inline]
     fn seen(&self, config: &LaunchConfig) -> u32 {
-        config.shared_bytes()
+        config.get_dynamic_shared_bytes()
     }
 
     fn uses(&self, _: Token, _: &mut dyn FnMut(Use)) {}

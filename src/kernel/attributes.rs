@@ -132,6 +132,7 @@ impl<P> Kernel<'_, P> {
     /// # Errors
     /// [`Error::BadLaunch`] above what the device has for a block that opts in, less the kernel's
     /// static shared memory; [`Error::ContextLost`], or what the driver returns.
+    #[doc(alias = "cuFuncSetAttribute")]
     pub fn set_max_dynamic_shared_bytes(&self, bytes: u32) -> Result<()> {
         let most = self
             .context()
@@ -160,6 +161,7 @@ impl<P> Kernel<'_, P> {
     /// # Errors
     /// [`Error::ContextLost`] or what the driver returns: `CUDA_ERROR_INVALID_VALUE` above 100 per
     /// cent.
+    #[doc(alias = "cuFuncSetAttribute")]
     pub fn set_carveout(&self, carveout: Carveout) -> Result<()> {
         let value = match carveout {
             Carveout::Auto => -1,
@@ -172,6 +174,7 @@ impl<P> Kernel<'_, P> {
     ///
     /// # Errors
     /// [`Error::ContextLost`] or what the driver returns.
+    #[doc(alias = "cuFuncSetCacheConfig")]
     pub fn set_cache_preference(&self, preference: CachePreference) -> Result<()> {
         let raw = match preference {
             CachePreference::None => CU_FUNC_CACHE_PREFER_NONE,
@@ -190,6 +193,7 @@ impl<P> Kernel<'_, P> {
     ///
     /// # Errors
     /// [`Error::ContextLost`] or what the driver returns.
+    #[doc(alias = "cuFuncSetAttribute")]
     pub fn allow_large_clusters(&self, allow: bool) -> Result<()> {
         self.tell(
             CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,

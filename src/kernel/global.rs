@@ -99,6 +99,8 @@ impl<'ctx> Module<'ctx> {
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
+    #[doc(alias = "cuModuleGetGlobal")]
+    #[doc(alias = "get_global")]
     pub fn global<T: Element>(&self, name: &str, len: usize) -> Result<Global<'ctx, T>> {
         let asked = size_of_elements::<T>(len)?;
         let (address, bytes) = find(&self.image, name)?;
@@ -212,6 +214,8 @@ impl<T: Element> Global<'_, T> {
     /// # Aborts
     /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
     /// device.
+    #[doc(alias = "cuMemcpyDtoHAsync")]
+    #[doc(alias = "clone_dtoh")]
     pub fn to_vec(&self) -> Result<Vec<T>> {
         self.as_slice().to_vec()
     }
@@ -224,6 +228,8 @@ impl<T: Element> Global<'_, T> {
     /// # Aborts
     /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
     /// device.
+    #[doc(alias = "cuMemcpyDtoHAsync")]
+    #[doc(alias = "memcpy_dtoh")]
     pub fn read(&self, host: &mut [T]) -> Result<()> {
         self.as_slice().read(host)
     }
@@ -237,6 +243,8 @@ impl<T: Element> Global<'_, T> {
     /// # Aborts
     /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
     /// device.
+    #[doc(alias = "cuMemcpyHtoDAsync")]
+    #[doc(alias = "memcpy_htod")]
     pub fn write(&mut self, host: &[T]) -> Result<()> {
         self.as_mut_slice().write(host)
     }
@@ -249,6 +257,7 @@ impl<T: Element> Global<'_, T> {
     /// # Aborts
     /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
     /// device.
+    #[doc(alias = "cuMemcpyDtoHAsync")]
     pub fn get(&self) -> Result<T> {
         let mut value = [T::zeroed()];
         self.read(&mut value)?;
@@ -263,6 +272,7 @@ impl<T: Element> Global<'_, T> {
     /// # Aborts
     /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
     /// device.
+    #[doc(alias = "cuMemcpyHtoDAsync")]
     pub fn set(&mut self, value: T) -> Result<()> {
         self.write(&[value])
     }

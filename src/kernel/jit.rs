@@ -1,5 +1,6 @@
 //! What the driver's compiler is told.
 
+use crate::compute_capability::ComputeCapability;
 use crate::error::{Error, Result};
 use crate::ffi::*;
 use crate::internal::calls::JitArguments;
@@ -46,7 +47,7 @@ pub struct JitOptions {
     /// The compute capability to compile for, major and minor; by default the device's. Code for
     /// another one does not load here ([`Error::NoCodeForDevice`]): it is for a
     /// [`Linker`](crate::Linker) whose output is kept.
-    pub target: Option<(u32, u32)>,
+    pub target: Option<ComputeCapability>,
     /// Line numbers of the source, for profilers.
     pub line_info: bool,
     /// Debug information, for debuggers. The code is not optimised then.
@@ -83,7 +84,7 @@ impl JitOptions {
 
     /// Sets [`target`](Self#structfield.target).
     #[must_use]
-    pub fn target(mut self, target: impl Into<Option<(u32, u32)>>) -> Self {
+    pub fn target(mut self, target: impl Into<Option<ComputeCapability>>) -> Self {
         self.target = target.into();
         self
     }
@@ -171,8 +172,8 @@ impl JitOptions {
             }
         }
         match self.target {
-            Some((major, minor)) if !(1..=99).contains(&major) || minor > 9 => {
-                Err(format!("there is no compute capability {major}.{minor}"))
+            Some(target) if !(1..=99).contains(&target.major) || target.minor > 9 => {
+                Err(format!("there is no compute capability {target}"))
             }
             _ => Ok(()),
         }
@@ -199,7 +200,7 @@ impl JitOptions {
             ),
             (
                 CU_JIT_TARGET,
-                self.target.map(|(major, minor)| 10 * major + minor),
+                self.target.map(|target| 10 * target.major + target.minor),
             ),
             (CU_JIT_GENERATE_LINE_INFO, flag(self.line_info)),
             (CU_JIT_GENERATE_DEBUG_INFO, flag(self.debug_info)),
@@ -234,7 +235,7 @@ mod tests {
             optimization: Some(OptimizationLevel::O2),
             max_registers: NonZeroU32::new(1 << 20),
             threads_per_block: NonZeroU32::new(256),
-            target: Some((12, 1)),
+            target: Some(ComputeCapability::new(12, 1)),
             line_info: true,
             debug_info: true,
             cache: CacheMode::SecondLevel,
@@ -275,13 +276,13 @@ mod tests {
                 format!("{threads} threads in a block: the device has 1024")
             );
         }
-        let (threads_per_block, target) = (NonZeroU32::new(64), Some((9, 0)));
+        let (threads_per_block, target) = (NonZeroU32::new(64), Some(ComputeCapability::new(9, 0)));
         assert_eq!(
             refused(none.threads_per_block(threads_per_block).target(target)),
             "a number of threads in a block and another target"
         );
         for (major, minor) in [(0, 5), (9, 10), (100, 0), (u32::MAX, u32::MAX)] {
-            let target = Some((major, minor));
+            let target = Some(ComputeCapability::new(major, minor));
             assert_eq!(
                 refused(none.target(target)),
                 format!("there is no compute capability {major}.{minor}")

@@ -85,6 +85,7 @@ impl<'ctx, P> Kernel<'ctx, P> {
     /// The most threads that a block of this kernel may have (`cuFuncGetAttribute`); less than the
     /// device's limit when it uses many registers.
     #[must_use]
+    #[doc(alias = "cuFuncGetAttribute")]
     pub fn max_threads_per_block(&self) -> u32 {
         self.limits.threads_per_block()
     }
@@ -170,6 +171,9 @@ impl<'ctx> Module<'ctx> {
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
+    #[doc(alias = "cuModuleGetFunction")]
+    #[doc(alias = "cuFuncGetParamInfo")]
+    #[doc(alias = "load_function")]
     pub fn kernel<P: Params>(&self, name: &str) -> Result<Kernel<'ctx, P>> {
         let function = self.function(name)?;
         Kernel::new(Arc::clone(&self.image), function, name)

@@ -39,7 +39,7 @@ impl<P> Kernel<'_, P> {
     /// launch.
     #[cold]
     fn check_special(&self, config: &LaunchConfig, grid: [u32; 3]) -> Result<()> {
-        if let Some(asked) = config.launch_priority() {
+        if let Some(asked) = config.get_priority() {
             // The driver would take the nearest one, and say nothing (measured).
             let range = self.context().stream_priorities()?;
             if !range.contains(&asked) {
@@ -50,7 +50,7 @@ impl<P> Kernel<'_, P> {
                 });
             }
         }
-        if let Some(cluster) = config.cluster_blocks() {
+        if let Some(cluster) = config.get_cluster() {
             self.check_cluster(config, cluster, grid)?;
         }
         if config.is_cooperative() {
@@ -131,7 +131,7 @@ impl<P> Kernel<'_, P> {
 
     /// The most blocks of a cooperative launch like this one.
     fn cooperative_blocks(&self, config: &LaunchConfig, grid: [u32; 3]) -> Result<u64> {
-        if let Some([x, y, z]) = config.cluster_blocks() {
+        if let Some([x, y, z]) = config.get_cluster() {
             let clusters = self.clusters_at_once(config, grid)?;
             return Ok(u64::from(clusters) * u64::from(x) * u64::from(y) * u64::from(z));
         }
@@ -140,7 +140,7 @@ impl<P> Kernel<'_, P> {
             return Ok(0);
         }
         let threads = u32::try_from(config.threads_per_block()).unwrap_or(u32::MAX);
-        let blocks = self.active_blocks(threads, config.shared_bytes())?;
+        let blocks = self.active_blocks(threads, config.get_dynamic_shared_bytes())?;
         let multiprocessors = device.attribute(Attribute::MultiprocessorCount)?;
         Ok(u64::from(blocks) * u64::try_from(multiprocessors).unwrap_or(0))
     }
@@ -163,7 +163,7 @@ impl LaunchConfig {
             blockDimX: bx,
             blockDimY: by,
             blockDimZ: bz,
-            sharedMemBytes: self.shared_bytes(),
+            sharedMemBytes: self.get_dynamic_shared_bytes(),
             hStream: stream,
             attrs: ptr::null_mut(),
             numAttrs: 0,
@@ -190,10 +190,10 @@ impl LaunchConfig {
                 self.overlaps_previous(),
                 CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
             ),
-            self.cluster_blocks().map_or(none, |blocks| {
+            self.get_cluster().map_or(none, |blocks| {
                 attribute(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, blocks)
             }),
-            self.launch_priority().map_or(none, |priority| {
+            self.get_priority().map_or(none, |priority| {
                 attribute(CU_LAUNCH_ATTRIBUTE_PRIORITY, [priority as u32, 0, 0])
             }),
         ]
@@ -260,6 +260,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
     #[inline]
+    #[doc(alias = "cuLaunchKernelEx")]
     pub unsafe fn launch<P: Params, A: Args<'s, 'scope, 'ctx, P>>(
         self,
         kernel: &'scope Kernel<'ctx, P>,

@@ -44,6 +44,7 @@ impl LaunchConfig {
     /// The last block may have threads to spare, so the kernel compares its index with the number
     /// of elements. 0 elements are an empty problem: its launch does nothing and succeeds.
     #[must_use]
+    #[doc(alias = "for_num_elems")]
     pub const fn for_elements(elements: usize) -> Self {
         Self::for_elements_in_blocks(elements, Self::THREADS_PER_BLOCK)
     }
@@ -173,7 +174,7 @@ impl LaunchConfig {
 
     /// Dynamic shared memory of a block in bytes.
     #[must_use]
-    pub const fn shared_bytes(&self) -> u32 {
+    pub const fn get_dynamic_shared_bytes(&self) -> u32 {
         self.shared_bytes
     }
 
@@ -185,13 +186,13 @@ impl LaunchConfig {
 
     /// Blocks of a cluster along x, y and z, when the configuration says so.
     #[must_use]
-    pub const fn cluster_blocks(&self) -> Option<[u32; 3]> {
+    pub const fn get_cluster(&self) -> Option<[u32; 3]> {
         self.cluster
     }
 
     /// The priority, when it is not the stream's.
     #[must_use]
-    pub const fn launch_priority(&self) -> Option<i32> {
+    pub const fn get_priority(&self) -> Option<i32> {
         self.priority
     }
 

@@ -71,6 +71,7 @@ impl<'ctx> Context<'ctx> {
     ///
     /// # Errors
     /// [`Error::BadJitOptions`], or what the driver returns.
+    #[doc(alias = "cuLinkCreate")]
     pub fn linker(self, options: &JitOptions) -> Result<Linker<'ctx>> {
         let state = self.state();
         let arguments = options.arguments(state.limits())?;
@@ -95,6 +96,7 @@ impl<'ctx> Linker<'ctx> {
     /// # Errors
     /// [`Error::Image`] with the error log, [`Error::ContextLost`], or what the driver returns. The
     /// linker is useless then.
+    #[doc(alias = "cuLinkAddData")]
     pub fn add_ptx(&mut self, name: &str, ptx: Ptx<'_>) -> Result<()> {
         let text = ptx_text(ptx.as_str()).map_err(str::to_owned);
         let data = text
@@ -196,6 +198,7 @@ impl<'ctx> Linker<'ctx> {
     /// # Errors
     /// [`Error::Image`]: nothing was added, an input was refused before, something is missing, or what the driver made is no whole cubin;
     /// [`Error::ContextLost`], or what the driver returns.
+    #[doc(alias = "cuLinkComplete")]
     pub fn finish(self) -> Result<LinkedImage> {
         self.usable()?;
         if self.inputs == 0 {
@@ -324,6 +327,7 @@ impl<'ctx> Context<'ctx> {
     /// # Errors
     /// [`Error::NoCodeForDevice`] when it was linked for another architecture,
     /// [`Error::DifferentDrivers`], or what the driver returns.
+    #[doc(alias = "cuModuleLoadDataEx")]
     pub fn load_linked(self, linked: &LinkedImage) -> Result<Module<'ctx>> {
         if linked.driver() != self.driver() {
             return Err(Error::DifferentDrivers);

@@ -50,9 +50,9 @@ impl<'ctx> Context<'ctx> {
         unsafe { load(self, text.as_ptr().cast(), options, declared) }.map_err(|refused| {
             match refused {
                 LoadFailure::Image { error, log } => {
-                    let target = options.target.map(|(major, minor)| {
-                        format!(" (compiled for compute capability {major}.{minor})")
-                    });
+                    let target = options.target;
+                    let target =
+                        target.map(|it| format!(" (compiled for compute capability {it})"));
                     let reason = format!("{error}{}", target.unwrap_or_default());
                     Error::from(ImageError::new(ImageKind::Ptx, reason, log))
                 }
@@ -142,6 +142,7 @@ impl<'ctx> Context<'ctx> {
     /// since. The driver believes what an image's headers say, and crashes when they lie
     /// (measured). This function checks that everything they speak of is there, so an image may
     /// have been cut off.
+    #[doc(alias = "cuModuleLoadDataEx")]
     pub unsafe fn load_cubin(self, image: &[u8]) -> Result<Module<'ctx>> {
         check_cubin(image).map_err(bad_image)?;
         // SAFETY: a whole cubin, by its own headers; that they are right is the caller's promise.
@@ -175,6 +176,7 @@ impl<'ctx> Context<'ctx> {
     /// # Safety
     /// `image` was written by `nvcc` or `fatbinary`, and has not been changed since; see
     /// [`load_cubin`](Self::load_cubin).
+    #[doc(alias = "cuModuleLoadDataEx")]
     pub unsafe fn load_fatbin(self, image: &[u8], options: &JitOptions) -> Result<Module<'ctx>> {
         check_fatbin(image).map_err(bad_image)?;
         // SAFETY: a whole fatbin, by its own header; that it is right is the caller's promise.

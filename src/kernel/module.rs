@@ -14,10 +14,12 @@ use std::sync::Arc;
 /// Device code, compiled and loaded into a context.
 ///
 /// A [`Kernel`](crate::Kernel) and a [`Global`](crate::Global) keep their module loaded, so they
-/// may be dropped in any order; the module is unloaded with the last of them (`cuModuleUnload`).
+/// may be dropped in any order; the module is unloaded with the last of them (`cuModuleUnload`). A
+/// clone is another handle of the same module, without a driver call.
+#[derive(Clone)]
 pub struct Module<'ctx> {
     pub(super) image: Arc<Image<'ctx>>,
-    log: String,
+    log: Arc<str>,
 }
 
 static_assertions::assert_impl_all!(Module<'static>: Send, Sync, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
@@ -27,7 +29,7 @@ impl<'ctx> Module<'ctx> {
     pub(super) fn new(image: Image<'ctx>, log: String) -> Self {
         Self {
             image: Arc::new(image),
-            log,
+            log: log.into(),
         }
     }
 

@@ -43,6 +43,7 @@ impl<P> Kernel<'_, P> {
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
+    #[doc(alias = "cuOccupancyMaxActiveBlocksPerMultiprocessor")]
     pub fn active_blocks(&self, threads: u32, shared_bytes: u32) -> Result<u32> {
         // The driver looks at the low 32 bits of a size, as a signed number (measured).
         if shared_bytes > self.max_dynamic_shared_bytes() {
@@ -123,11 +124,12 @@ impl<P> Kernel<'_, P> {
     /// # Errors
     /// The errors of the launch itself, [`Error::ContextLost`](crate::Error::ContextLost), or what
     /// the driver returns.
+    #[doc(alias = "cuOccupancyMaxActiveClusters")]
     pub fn active_clusters(&self, config: LaunchConfig) -> Result<u32> {
         let Some(grid) = self.check(&config)? else {
             return Ok(0);
         };
-        if config.cluster_blocks().is_some() {
+        if config.get_cluster().is_some() {
             return self.clusters_at_once(&config, grid);
         }
         // Measured: the driver says 0 of a launch that does not name its clusters.

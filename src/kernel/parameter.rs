@@ -25,6 +25,7 @@ impl Module<'_> {
     /// # Errors
     /// [`Error::NoKernel`], [`Error::SymbolMissing`] with drivers before CUDA 12.4,
     /// [`Error::ContextLost`], or what the driver returns.
+    #[doc(alias = "cuFuncGetParamInfo")]
     pub fn parameters(&self, name: &str) -> Result<Vec<Parameter>> {
         let function = self.function(name)?;
         // SAFETY: the function lives as long as its module.

@@ -130,6 +130,7 @@ impl<'ctx, P: Params, V> SafeKernel<'ctx, P, V> {
     /// [overlaps](LaunchConfig::overlapping_previous) the one ahead of it is a violated
     /// precondition of every kernel.
     #[inline]
+    #[doc(alias = "cuLaunchKernelEx")]
     pub fn launch<'s, 'scope, A: Args<'s, 'scope, 'ctx, P>>(
         &'scope self,
         stream: ScopedStream<'s, 'scope, 'ctx>,
@@ -170,6 +171,7 @@ impl<'ctx, P: Params, V> SafeKernel<'ctx, P, V> {
     /// The kernel, for its attributes and its occupancy, and for launches that are somebody else's
     /// promise.
     #[must_use]
+    #[doc(alias = "load_function")]
     pub fn kernel(&self) -> &Kernel<'ctx, P> {
         &self.kernel
     }

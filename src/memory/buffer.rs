@@ -78,6 +78,8 @@ impl<'ctx, T: Pod> Buffer<'ctx, T> {
     /// # Aborts
     /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
     /// device.
+    #[doc(alias = "cuMemcpyDtoHAsync")]
+    #[doc(alias = "clone_dtoh")]
     pub fn to_vec(&self) -> Result<Vec<T>> {
         let mut host = all(T::zeroed(), self.len);
         self.read(&mut host)?;
@@ -92,6 +94,8 @@ impl<'ctx, T: Pod> Buffer<'ctx, T> {
     /// # Aborts
     /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
     /// device.
+    #[doc(alias = "cuMemcpyDtoHAsync")]
+    #[doc(alias = "memcpy_dtoh")]
     pub fn read(&self, host: &mut [T]) -> Result<()> {
         self.as_slice().read(host)
     }
@@ -105,6 +109,8 @@ impl<'ctx, T: Pod> Buffer<'ctx, T> {
     /// # Aborts
     /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
     /// device.
+    #[doc(alias = "cuMemcpyHtoDAsync")]
+    #[doc(alias = "memcpy_htod")]
     pub fn write(&mut self, host: &[T]) -> Result<()> {
         self.as_mut_slice().write(host)
     }
@@ -118,6 +124,7 @@ impl<'ctx, T: Pod> Buffer<'ctx, T> {
     /// # Aborts
     /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
     /// may reach.
+    #[doc(alias = "cuMemcpyDtoDAsync")]
     pub fn copy_from(&mut self, source: &impl Memory<'ctx, T>) -> Result<()> {
         self.as_mut_slice().copy_from(source)
     }
@@ -144,6 +151,7 @@ impl<'ctx, T: Pod> Buffer<'ctx, T> {
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
     #[doc(alias = "clone_dtod")]
+    #[doc(alias = "cuMemcpyDtoDAsync")]
     pub fn try_clone(&self) -> Result<Self> {
         let mut copy = Self::allocate(self.context, self.len, self.context.state().service())?;
         copy.copy_from(self)?;
@@ -159,6 +167,7 @@ impl<'ctx, T: Pod> Buffer<'ctx, T> {
     /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
     /// may reach.
     #[doc(alias = "memset_zeros")]
+    #[doc(alias = "cuMemsetD8Async")]
     pub fn set_zero(&mut self) -> Result<()> {
         self.as_mut_slice().set_zero()
     }
@@ -171,6 +180,9 @@ impl<'ctx, T: Pod> Buffer<'ctx, T> {
     /// # Aborts
     /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
     /// may reach.
+    #[doc(alias = "cuMemsetD8Async")]
+    #[doc(alias = "cuMemsetD16Async")]
+    #[doc(alias = "cuMemsetD32Async")]
     pub fn fill(&mut self, value: T) -> Result<()>
     where
         T: Fill,
@@ -308,6 +320,7 @@ impl<'ctx, T> Buffer<'ctx, T> {
     ///
     /// # Errors
     /// [`CloseError`] with the buffer and what the driver returned.
+    #[doc(alias = "cuMemFreeAsync")]
     pub fn close(self) -> Result<(), CloseError<Self>> {
         let state = self.context.state();
         let closed = match self.address {
@@ -402,6 +415,9 @@ impl<'ctx> Context<'ctx> {
     /// # Aborts
     /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
     /// may reach.
+    #[doc(alias = "cuMemAllocFromPoolAsync")]
+    #[doc(alias = "cuMemsetD8Async")]
+    #[doc(alias = "alloc_zeros")]
     pub fn zeros<T: Element>(self, len: usize) -> Result<Buffer<'ctx, T>> {
         Buffer::zeros(self, len)
     }
@@ -430,6 +446,7 @@ impl<'ctx> Context<'ctx> {
     /// # Aborts
     /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
     /// device.
+    #[doc(alias = "clone_htod")]
     pub fn upload<T: Element>(self, host: &[T]) -> Result<Buffer<'ctx, T>> {
         Buffer::upload(self, host)
     }

@@ -17,6 +17,10 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     /// # Errors
     /// [`Error::SizeOverflow`](crate::Error::SizeOverflow),
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), or what the driver returns.
+    #[doc(alias = "cuMemAllocFromPoolAsync")]
+    #[doc(alias = "cuMemsetD8Async")]
+    #[doc(alias = "cuMemFreeAsync")]
+    #[doc(alias = "alloc_zeros")]
     pub fn zeros<T: Pod>(self, len: usize) -> Result<OnStream<'s, Buffer<'ctx, T>>> {
         let buffer = Buffer::allocate(self.context(), len, self.stream().as_raw())?;
         let bytes = buffer.size_bytes();
@@ -35,6 +39,8 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     /// # Errors
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns.
     #[inline]
+    #[doc(alias = "cuMemcpyHtoDAsync")]
+    #[doc(alias = "memcpy_htod")]
     pub fn write<T: Pod>(
         self,
         source: &'scope [T],
@@ -66,6 +72,8 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     /// # Errors
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns.
     #[inline]
+    #[doc(alias = "cuMemcpyDtoHAsync")]
+    #[doc(alias = "memcpy_dtoh")]
     pub fn read<T: Pod>(
         self,
         source: impl Readable<'s, 'scope, 'ctx, T>,
@@ -96,6 +104,8 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     /// # Errors
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns.
     #[inline]
+    #[doc(alias = "cuMemcpyDtoDAsync")]
+    #[doc(alias = "memcpy_dtod")]
     pub fn copy<T: Pod>(
         self,
         source: impl Readable<'s, 'scope, 'ctx, T>,
@@ -122,6 +132,9 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     /// # Errors
     /// What the driver returns.
     #[inline]
+    #[doc(alias = "cuMemsetD8Async")]
+    #[doc(alias = "cuMemsetD16Async")]
+    #[doc(alias = "cuMemsetD32Async")]
     pub fn fill<T: Fill>(
         self,
         destination: &mut OnStream<'s, impl MemoryMut<'ctx, T>>,
@@ -152,6 +165,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     /// # Errors
     /// [`Error::SizeOverflow`](crate::Error::SizeOverflow),
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), or what the driver returns.
+    #[doc(alias = "cuMemAllocFromPoolAsync")]
     pub fn uninit<T: Element>(
         self,
         len: usize,
@@ -179,6 +193,9 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
+    #[doc(alias = "cuMemAllocFromPoolAsync")]
+    #[doc(alias = "cuMemcpyHtoDAsync")]
+    #[doc(alias = "clone_htod")]
     pub fn upload<T: Element>(self, source: &'scope [T]) -> Result<OnStream<'s, Buffer<'ctx, T>>> {
         let memory = self.uninit(source.len())?;
         self.write_init(source, memory)
@@ -205,6 +222,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
+    #[doc(alias = "cuMemcpyHtoDAsync")]
     pub fn write_init<T: Element>(
         self,
         source: &'scope [T],

@@ -102,6 +102,8 @@ impl<'ctx> Context<'ctx> {
     /// # Aborts
     /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
     /// device.
+    #[doc(alias = "cuMemAllocManaged")]
+    #[doc(alias = "cuMemsetD8Async")]
     pub fn managed_zeros<T: Element>(self, len: usize) -> Result<ManagedBuffer<'ctx, T>> {
         ManagedBuffer::new(self, len, |memory| memory.set_zero())
     }
@@ -114,12 +116,23 @@ impl<'ctx> Context<'ctx> {
     /// # Aborts
     /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
     /// device.
+    #[doc(alias = "cuMemAllocManaged")]
+    #[doc(alias = "cuMemcpyHtoDAsync")]
     pub fn managed_from<T: Element>(self, host: &[T]) -> Result<ManagedBuffer<'ctx, T>> {
         ManagedBuffer::new(self, host.len(), |memory| memory.write(host))
     }
 }
 
 impl<'ctx, T: Element> ManagedBuffer<'ctx, T> {
+    /// A copy of the elements, made by the host.
+    ///
+    /// # Errors
+    /// As [`as_slice`](Self::as_slice).
+    #[doc(alias = "clone_dtoh")]
+    pub fn to_vec(&self) -> Result<Vec<T>> {
+        self.as_slice().map(<[T]>::to_vec)
+    }
+
     /// `initialise` gives all elements a value, or fails.
     fn new(
         context: Context<'ctx>,
@@ -253,6 +266,7 @@ impl<'ctx, T> ManagedBuffer<'ctx, T> {
     /// # Aborts
     /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
     /// device.
+    #[doc(alias = "cuMemPrefetchAsync")]
     pub fn prefetch(&self, to: MemoryLocation) -> Result<()> {
         let bytes = self.size_bytes();
         if bytes == 0 {
@@ -277,6 +291,7 @@ impl<'ctx, T> ManagedBuffer<'ctx, T> {
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
+    #[doc(alias = "cuMemAdvise")]
     pub fn advise(&self, advice: MemoryAdvice) -> Result<()> {
         let bytes = self.size_bytes();
         if bytes == 0 {
@@ -306,6 +321,7 @@ impl<'ctx, T> ManagedBuffer<'ctx, T> {
     ///
     /// # Errors
     /// [`CloseError`] with the buffer and what the driver returned.
+    #[doc(alias = "cuMemFree")]
     pub fn close(mut self) -> Result<(), CloseError<Self>> {
         let state = self.context.state();
         let closed = match self.address {
@@ -372,6 +388,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
+    #[doc(alias = "cuMemPrefetchAsync")]
     pub fn prefetch<T>(
         self,
         memory: impl Readable<'s, 'scope, 'ctx, T>,

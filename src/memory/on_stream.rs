@@ -138,6 +138,8 @@ impl<'s, B> OnStream<'s, B> {
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
     #[inline]
+    #[doc(alias = "cuEventRecord")]
+    #[doc(alias = "cuStreamWaitEvent")]
     pub fn hand_over<'to, 'scope, 'ctx>(
         self,
         from: ScopedStream<'s, 'scope, 'ctx>,
@@ -183,6 +185,7 @@ impl<'s, B> OnStream<'s, B> {
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
+    #[doc(alias = "cuStreamSynchronize")]
     pub fn release<'scope, 'ctx>(self, from: ScopedStream<'s, 'scope, 'ctx>) -> Result<B>
     where
         B: HandOver<'scope, 'ctx>,

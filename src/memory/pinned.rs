@@ -91,6 +91,8 @@ impl<'ctx> Context<'ctx> {
     /// # Errors
     /// [`Error::SizeOverflow`], [`Error::OutOfHostMemory`], [`Error::Misaligned`] for an element
     /// type of unusually strict alignment, or what the driver returns.
+    #[doc(alias = "cuMemHostAlloc")]
+    #[doc(alias = "cuMemHostGetDevicePointer")]
     pub fn pinned_zeros<T: Element>(self, len: usize) -> Result<PinnedBuffer<'ctx, T>> {
         PinnedBuffer::allocate(self, len, CACHED, |first| {
             // SAFETY: `len` elements were just allocated there, and all bytes zero are a value
@@ -104,6 +106,8 @@ impl<'ctx> Context<'ctx> {
     ///
     /// # Errors
     /// As [`pinned_zeros`](Self::pinned_zeros).
+    #[doc(alias = "cuMemHostAlloc")]
+    #[doc(alias = "cuMemHostGetDevicePointer")]
     pub fn pinned_from<T: Element>(self, host: &[T]) -> Result<PinnedBuffer<'ctx, T>> {
         PinnedBuffer::copy_of(self, host, CACHED)
     }
@@ -215,6 +219,7 @@ impl<'ctx, T> PinnedBuffer<'ctx, T> {
     ///
     /// # Errors
     /// [`CloseError`] with the buffer and what the driver returned.
+    #[doc(alias = "cuMemFreeHost")]
     pub fn close(mut self) -> Result<(), CloseError<Self>> {
         let state = self.context.state();
         let closed = match self.size_bytes() {

@@ -53,6 +53,8 @@ impl Context<'_> {
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
+    #[doc(alias = "cuMemHostRegister")]
+    #[doc(alias = "cuMemHostUnregister")]
     pub fn with_registered<T: Element, R>(
         self,
         host: &mut [T],

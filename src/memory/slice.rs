@@ -124,6 +124,8 @@ impl<T: Pod> Slice<'_, '_, T> {
     /// # Aborts
     /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
     /// device.
+    #[doc(alias = "cuMemcpyDtoHAsync")]
+    #[doc(alias = "clone_dtoh")]
     pub fn to_vec(self) -> Result<Vec<T>> {
         let mut host = all(T::zeroed(), self.len);
         self.read(&mut host)?;
@@ -138,6 +140,8 @@ impl<T: Pod> Slice<'_, '_, T> {
     /// # Aborts
     /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
     /// device.
+    #[doc(alias = "cuMemcpyDtoHAsync")]
+    #[doc(alias = "memcpy_dtoh")]
     pub fn read(self, host: &mut [T]) -> Result<()> {
         same_len(self.len, host.len())?;
         let bytes = size_of_val(host);
@@ -250,6 +254,8 @@ impl<'ctx, T: Pod> SliceMut<'_, 'ctx, T> {
     /// # Aborts
     /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
     /// device.
+    #[doc(alias = "cuMemcpyHtoDAsync")]
+    #[doc(alias = "memcpy_htod")]
     pub fn write(&mut self, host: &[T]) -> Result<()> {
         same_len(host.len(), self.len)?;
         let bytes = size_of_val(host);
@@ -275,6 +281,7 @@ impl<'ctx, T: Pod> SliceMut<'_, 'ctx, T> {
     /// # Aborts
     /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
     /// may reach.
+    #[doc(alias = "cuMemcpyDtoDAsync")]
     pub fn copy_from(&mut self, source: &impl Memory<'ctx, T>) -> Result<()> {
         same_len(source.len(), self.len)?;
         let (state, from) = (self.context.state(), source.as_raw());
@@ -301,6 +308,7 @@ impl<'ctx, T: Pod> SliceMut<'_, 'ctx, T> {
     /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
     /// may reach.
     #[doc(alias = "memset_zeros")]
+    #[doc(alias = "cuMemsetD8Async")]
     pub fn set_zero(&mut self) -> Result<()> {
         let (state, bytes) = (self.context.state(), self.len * size_of::<T>());
         if bytes == 0 {
@@ -340,6 +348,9 @@ impl<T: Fill> SliceMut<'_, '_, T> {
     /// # Aborts
     /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
     /// may reach.
+    #[doc(alias = "cuMemsetD8Async")]
+    #[doc(alias = "cuMemsetD16Async")]
+    #[doc(alias = "cuMemsetD32Async")]
     pub fn fill(&mut self, value: T) -> Result<()> {
         // Types that are `Fill` have a pattern.
         self.try_fill(value).map(drop)

@@ -11,14 +11,14 @@ use crate::internal::{calls, current};
 /// What a context's pool of device memory holds, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct MemoryUsage {
-    /// In allocations.
-    pub used: usize,
-    /// What the pool took from the device: what is used and what is kept for later.
-    pub reserved: usize,
-    /// The largest `used` so far.
-    pub used_high: usize,
-    /// The largest `reserved` so far.
-    pub reserved_high: usize,
+    /// Bytes in allocations.
+    pub used_bytes: usize,
+    /// Bytes that the pool took from the device: those in use and those kept for later.
+    pub reserved_bytes: usize,
+    /// The largest `used_bytes` so far.
+    pub used_high_bytes: usize,
+    /// The largest `reserved_bytes` so far.
+    pub reserved_high_bytes: usize,
 }
 
 impl Context<'_> {
@@ -28,6 +28,7 @@ impl Context<'_> {
     ///
     /// # Errors
     /// What the driver returns.
+    #[doc(alias = "cuMemGetInfo")]
     pub fn free_memory_bytes(self) -> Result<usize> {
         current::bind(self.state(), || calls::mem_get_info(self.api())).map(|(free, _total)| free)
     }
@@ -43,22 +44,23 @@ impl Context<'_> {
     /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
     /// let buffer = ctx.zeros::<u32>(1000)?;
     /// let usage = ctx.memory_usage()?;
-    /// assert!(usage.used >= buffer.size_bytes() && usage.reserved >= usage.used);
+    /// assert!(usage.used_bytes >= buffer.size_bytes() && usage.reserved_bytes >= usage.used_bytes);
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
+    #[doc(alias = "cuMemPoolGetAttribute")]
     pub fn memory_usage(self) -> Result<MemoryUsage> {
         let pool = self.state().pool();
         Ok(MemoryUsage {
-            used: pool.bytes(CU_MEMPOOL_ATTR_USED_MEM_CURRENT)?,
-            reserved: pool.bytes(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)?,
-            used_high: pool.bytes(CU_MEMPOOL_ATTR_USED_MEM_HIGH)?,
-            reserved_high: pool.bytes(CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH)?,
+            used_bytes: pool.bytes(CU_MEMPOOL_ATTR_USED_MEM_CURRENT)?,
+            reserved_bytes: pool.bytes(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)?,
+            used_high_bytes: pool.bytes(CU_MEMPOOL_ATTR_USED_MEM_HIGH)?,
+            reserved_high_bytes: pool.bytes(CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH)?,
         })
     }
 
-    /// Gives memory that this context's pool keeps for later back to the device, all but `keep`
-    /// bytes (`cuMemPoolTrimTo`). What is allocated stays.
+    /// Gives memory that this context's pool keeps for later back to the device, all but
+    /// `keep_bytes` bytes (`cuMemPoolTrimTo`). What is allocated stays.
     ///
     /// # Errors
     /// What the driver returns.
@@ -71,11 +73,12 @@ impl Context<'_> {
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
-    pub fn trim_memory(self, keep: usize) -> Result<()> {
-        self.state().pool().trim(keep)
+    #[doc(alias = "cuMemPoolTrimTo")]
+    pub fn trim_memory(self, keep_bytes: usize) -> Result<()> {
+        self.state().pool().trim(keep_bytes)
     }
 
-    /// Refuses allocations that would make this context's memory more than `bytes`; `None` lifts
+    /// Refuses allocations that would make this context's memory more than `max_bytes` bytes; `None` lifts
     /// the limit. No driver call.
     ///
     /// The limit belongs to this `with_device`, for all copies of the token. It counts the bytes
@@ -94,7 +97,7 @@ impl Context<'_> {
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
-    pub fn limit_memory(self, bytes: Option<usize>) {
-        self.state().pool().set_cap(bytes);
+    pub fn limit_memory(self, max_bytes: Option<usize>) {
+        self.state().pool().set_cap(max_bytes);
     }
 }

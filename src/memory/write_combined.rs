@@ -46,6 +46,7 @@ impl<'ctx> Context<'ctx> {
     ///
     /// # Errors
     /// As [`pinned_zeros`](Self::pinned_zeros).
+    #[doc(alias = "cuMemHostAlloc")]
     pub fn write_combined_from<T: Element>(
         self,
         host: &[T],
@@ -62,6 +63,7 @@ impl<'ctx, T: Element> WriteCombinedBuffer<'ctx, T> {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch).
+    #[doc(alias = "memcpy_htod")]
     pub fn write(&mut self, host: &[T]) -> Result<()> {
         same_len(host.len(), self.len())?;
         self.write_at(0, host)
@@ -92,6 +94,7 @@ impl<'ctx, T> WriteCombinedBuffer<'ctx, T> {
     ///
     /// # Errors
     /// The memory and what the driver returned.
+    #[doc(alias = "cuMemFreeHost")]
     pub fn close(self) -> Result<(), CloseError<Self>> {
         self.memory
             .close()

@@ -38,15 +38,14 @@ impl Compiler {
     /// what NVRTC returns.
     ///
     /// ```
-    /// use scoped_cuda::Error;
     /// use scoped_cuda::nvrtc::{CompileOptions, Compiler, NvrtcError, Trusted};
-    /// use scoped_cuda::trusted;
+    /// use scoped_cuda::{ComputeCapability, Error, trusted};
     ///
     /// # let Ok(compiler) = Compiler::load() else { return Ok(()) };
     /// # /*
     /// let compiler = Compiler::load()?;
     /// # */
-    /// let options = CompileOptions::for_capability(9, 0).program_name("broken.cu");
+    /// let options = CompileOptions::for_capability(ComputeCapability::new(9, 0)).program_name("broken.cu");
     /// const SOURCE: Trusted<'_> = trusted!("extern \"C\" __global__ void f() { oops }");
     /// match compiler.compile(SOURCE, &options) {
     ///     Err(Error::Nvrtc(NvrtcError::Compile { log, .. })) => assert!(log.contains("broken.cu(1): error:"), "{log}"),

@@ -3,6 +3,7 @@
 #![allow(unsafe_code)] // loads a library
 
 use super::library::{Functions, candidates, toolkits};
+use crate::compute_capability::ComputeCapability;
 use crate::error::{Error, NvrtcError, Result, Version};
 use libloading::Library;
 use std::ffi::{OsStr, OsString};
@@ -33,7 +34,7 @@ pub struct Compiler {
 struct State {
     functions: Functions,
     version: Version,
-    architectures: Vec<u32>,
+    architectures: Vec<ComputeCapability>,
 }
 
 static_assertions::assert_impl_all!(Compiler: Copy, Send, Sync, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
@@ -121,10 +122,9 @@ impl Compiler {
         self.state.version
     }
 
-    /// The compute capabilities that NVRTC compiles for, as `10 * major + minor`, in ascending
-    /// order.
+    /// The compute capabilities that NVRTC compiles for, in ascending order.
     #[must_use]
-    pub fn architectures(self) -> &'static [u32] {
+    pub fn architectures(self) -> &'static [ComputeCapability] {
         &self.state.architectures
     }
 

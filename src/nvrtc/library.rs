@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)] // takes functions from a library and calls them
 
+use crate::compute_capability::ComputeCapability;
 use crate::error::{Error, NvrtcError, Result, Version};
 use libloading::Library;
 use std::env;
@@ -175,7 +176,7 @@ impl Functions {
         Ok(Version(number))
     }
 
-    pub(super) fn architectures(&self) -> Result<Vec<u32>> {
+    pub(super) fn architectures(&self) -> Result<Vec<ComputeCapability>> {
         let mut count = 0;
         // SAFETY: the out-pointer is valid for the call.
         let result = unsafe { (self.get_num_supported_archs)(&raw mut count) };
@@ -184,6 +185,7 @@ impl Functions {
         // SAFETY: nvrtcGetSupportedArchs writes as many as nvrtcGetNumSupportedArchs said.
         let result = unsafe { (self.get_supported_archs)(architectures.as_mut_ptr()) };
         self.check("nvrtcGetSupportedArchs", result)?;
-        Ok(architectures.into_iter().map(c_int::unsigned_abs).collect())
+        let numbers = architectures.into_iter().map(c_int::unsigned_abs);
+        Ok(numbers.map(ComputeCapability::from_number).collect())
     }
 }

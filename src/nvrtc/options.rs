@@ -1,6 +1,7 @@
 //! What a compilation is told apart from the source.
 
 use super::trusted::Trusted;
+use crate::compute_capability::ComputeCapability;
 use crate::device::Device;
 use crate::error::{Error, NvrtcError, Result};
 use std::ffi::CString;
@@ -10,9 +11,9 @@ use std::fmt::Display;
 ///
 /// ```
 /// use scoped_cuda::nvrtc::CompileOptions;
-/// use scoped_cuda::trusted;
+/// use scoped_cuda::{ComputeCapability, trusted};
 ///
-/// let options = CompileOptions::for_capability(9, 0)
+/// let options = CompileOptions::for_capability(ComputeCapability::new(9, 0))
 ///     .program_name("filter.cu")
 ///     .header("taps.cuh", trusted!("__device__ const float taps[TAPS] = {0.25f, 0.5f, 0.25f};"))
 ///     .define("TAPS", 3)
@@ -39,8 +40,7 @@ pub struct CompileOptions {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Architecture {
-    /// A device of this compute capability, as `10 * major + minor`.
-    Device(u32),
+    Device(ComputeCapability),
     /// As the compiler names it.
     Named(String),
 }
@@ -52,16 +52,14 @@ impl CompileOptions {
     /// # Errors
     /// What the driver returns.
     pub fn for_device(device: Device) -> Result<Self> {
-        let (major, minor) = device.compute_capability()?;
-        Ok(Self::for_capability(major, minor))
+        Ok(Self::for_capability(device.compute_capability()?))
     }
 
     /// PTX for devices of this compute capability and newer ones: `--gpu-architecture=compute_90`
     /// for 9.0. When the compiler does not know such a device yet, it is told the newest one it
     /// knows that is older, whose PTX the device runs as well.
-    pub fn for_capability(major: u32, minor: u32) -> Self {
-        let number = major.saturating_mul(10).saturating_add(minor);
-        Self::new(Architecture::Device(number))
+    pub fn for_capability(capability: ComputeCapability) -> Self {
+        Self::new(Architecture::Device(capability))
     }
 
     /// Code for exactly this architecture, by NVRTC's own name: for example `compute_90a`, whose
@@ -188,16 +186,16 @@ impl CompileOptions {
     }
 
     /// What a compiler that knows these architectures is told, in order.
-    pub(super) fn arguments(&self, known: &[u32]) -> Result<Vec<CString>> {
+    pub(super) fn arguments(&self, known: &[ComputeCapability]) -> Result<Vec<CString>> {
         let architecture = match &self.architecture {
             Architecture::Named(name) => format!("--gpu-architecture={name}"),
             &Architecture::Device(asked) => {
                 let newest = known.iter().copied().filter(|&it| it <= asked).max();
                 let newest = newest.ok_or(Error::Nvrtc(NvrtcError::ArchitectureTooOld {
                     asked,
-                    oldest: known.iter().copied().min().unwrap_or(0),
+                    oldest: known.iter().copied().min().unwrap_or(asked),
                 }))?;
-                format!("--gpu-architecture=compute_{newest}")
+                format!("--gpu-architecture=compute_{}", newest.number())
             }
         };
         let all =

@@ -5,14 +5,18 @@
 use super::CompileOptions;
 use super::fake::{PTX, fail_call, load, seen, turn};
 use super::library::candidates;
+use crate::compute_capability::ComputeCapability;
 use crate::error::{Error, NvrtcError, Version};
 use crate::trusted;
 use std::ffi::{CStr, CString};
 use std::path::PathBuf;
 use std::{fs, process};
 
+/// What the stand-in for NVRTC knows.
+const KNOWN: [u32; 4] = [75, 80, 90, 103];
+
 fn options() -> CompileOptions {
-    CompileOptions::for_capability(9, 0)
+    CompileOptions::for_capability(ComputeCapability::new(9, 0))
         .program_name("k.cu")
         .header("a.cuh", trusted!("first"))
         .header("b.cuh", trusted!("second"))
@@ -25,7 +29,10 @@ fn the_compiler_is_told_everything_and_its_answers_arrive() {
     let _turn = turn();
     let compiler = load().unwrap();
     assert_eq!(compiler.version(), Version(13_050));
-    assert_eq!(compiler.architectures(), [75, 80, 90, 103]);
+    assert_eq!(
+        compiler.architectures(),
+        KNOWN.map(ComputeCapability::from_number)
+    );
     assert_eq!(format!("{compiler:?}"), "Compiler(NVRTC 13.5)");
     let options = options()
         .define("N", 4)
@@ -226,7 +233,7 @@ fn options_are_what_nvrtc_calls_them() {
 
 #[test]
 fn a_device_newer_than_the_compiler_gets_the_newest_architecture_below() {
-    let known = [75, 80, 90, 103];
+    let known = KNOWN.map(ComputeCapability::from_number);
     for ((major, minor), architecture) in [
         ((7, 5), "75"),
         ((8, 6), "80"),
@@ -236,14 +243,14 @@ fn a_device_newer_than_the_compiler_gets_the_newest_architecture_below() {
         ((99, 9), "103"),
         ((u32::MAX, u32::MAX), "103"),
     ] {
-        let options = CompileOptions::for_capability(major, minor);
+        let options = CompileOptions::for_capability(ComputeCapability::new(major, minor));
         let wanted = CString::new(format!("--gpu-architecture=compute_{architecture}")).unwrap();
         assert_eq!(options.arguments(&known), Ok(vec![wanted]));
     }
-    let error = CompileOptions::for_capability(6, 1)
+    let error = CompileOptions::for_capability(ComputeCapability::new(6, 1))
         .arguments(&known)
         .unwrap_err();
-    let (asked, oldest) = (61, 75);
+    let (asked, oldest) = (ComputeCapability::new(6, 1), ComputeCapability::new(7, 5));
     assert_eq!(
         error,
         Error::Nvrtc(NvrtcError::ArchitectureTooOld { asked, oldest })

@@ -38,12 +38,14 @@ impl<'a> Trusted<'a> {
     /// as the program's author is: its `asm` statements are PTX as a compiler writes it.
     ///
     /// ```no_run
+    /// use scoped_cuda::ComputeCapability;
     /// use scoped_cuda::nvrtc::{CompileOptions, Compiler, Trusted};
     ///
     /// let text = std::fs::read_to_string("filter.cu").unwrap();
     /// // SAFETY: the file is installed with the program, and only its author writes it.
     /// let source = unsafe { Trusted::text(&text) };
-    /// let filter = Compiler::load()?.compile(source, &CompileOptions::for_capability(9, 0))?;
+    /// let options = CompileOptions::for_capability(ComputeCapability::new(9, 0));
+    /// let filter = Compiler::load()?.compile(source, &options)?;
     /// # let _ = filter;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```

@@ -40,6 +40,7 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
+    #[doc(alias = "cuMemcpy3DPeerAsync")]
     pub fn copy_rows<T: Pod>(
         self,
         source: &impl PitchedMemory<'src, T>,

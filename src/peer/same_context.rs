@@ -54,6 +54,7 @@ impl<'ctx> Context<'ctx> {
     /// [`Error::DifferentDrivers`]; [`Error::DifferentContexts`] when they are of two devices;
     /// [`Error::ContextLost`](Error::ContextLost) when the context of one of them was reset by
     /// other code in the process.
+    #[doc(alias = "cuCtxGetId")]
     pub fn same_context<'other>(self, other: Context<'other>) -> Result<SameContext<'ctx, 'other>> {
         if self.api() != other.api() {
             return Err(Error::DifferentDrivers);

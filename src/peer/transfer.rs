@@ -84,6 +84,8 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     /// # Errors
     /// [`Error::PeerUnsupported`] when the devices cannot, [`Error::DifferentDrivers`], or what the
     /// driver returns.
+    #[doc(alias = "cuDeviceCanAccessPeer")]
+    #[doc(alias = "cuMemPoolSetAccess")]
     pub fn direct(from: Context<'src>, to: Context<'dst>) -> Result<Self> {
         let staged = Self::staged(from, to)?;
         let (source, destination) = (from.device(), to.device());
@@ -202,6 +204,8 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     /// # Aborts
     /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
     /// may reach.
+    #[doc(alias = "cuMemcpyPeerAsync")]
+    #[doc(alias = "memcpy_dtod")]
     pub fn copy<T: Pod>(
         self,
         source: &impl Memory<'src, T>,

@@ -90,6 +90,7 @@ impl<'ctx> Event<'ctx> {
     /// # Errors
     /// [`Error::EventNotRecorded`], [`Error::ContextLost`], or what the driver returns: a fault of
     /// the work, for example.
+    #[doc(alias = "cuEventQuery")]
     pub fn is_complete(&self) -> Result<bool> {
         let state = self.recorded()?;
         // SAFETY: the event is live, and so is its context, as was just asked.
@@ -119,6 +120,7 @@ impl<'ctx> Event<'ctx> {
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
+    #[doc(alias = "cuEventSynchronize")]
     pub fn synchronize(&self) -> Result<()> {
         let state = self.recorded()?;
         // SAFETY: the event is live, and so is its context, as was just asked.
@@ -131,6 +133,7 @@ impl<'ctx> Event<'ctx> {
     ///
     /// # Errors
     /// [`CloseError`] with the event and what the driver returned.
+    #[doc(alias = "cuEventDestroy")]
     pub fn close(self) -> Result<(), CloseError<Self>> {
         let state = self.context.state();
         // SAFETY: live and owned; what waits for its record goes on waiting without it (measured).
@@ -206,6 +209,7 @@ impl<'ctx> TimedEvent<'ctx> {
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
+    #[doc(alias = "cuEventElapsedTime")]
     pub fn elapsed_since(&self, earlier: &TimedEvent<'ctx>) -> Result<Duration> {
         let state = self.recorded()?;
         earlier.recorded()?;
@@ -223,6 +227,7 @@ impl<'ctx> TimedEvent<'ctx> {
     ///
     /// # Errors
     /// [`CloseError`] with the event and what the driver returned.
+    #[doc(alias = "cuEventDestroy")]
     pub fn close(self) -> Result<(), CloseError<Self>> {
         self.0.close().map_err(|failed| failed.map(Self))
     }
@@ -256,6 +261,7 @@ impl<'ctx> Context<'ctx> {
     ///
     /// # Errors
     /// What the driver returns.
+    #[doc(alias = "cuEventCreate")]
     pub fn new_timed_event(self) -> Result<TimedEvent<'ctx>> {
         Event::new(self, CU_EVENT_DEFAULT).map(TimedEvent)
     }
@@ -269,6 +275,7 @@ impl<'scope, 'ctx> ScopedStream<'_, 'scope, 'ctx> {
     /// # Errors
     /// What the driver returns.
     #[inline]
+    #[doc(alias = "cuEventRecord")]
     pub fn record(self, event: &Event<'ctx>) -> Result<()> {
         let (driver, stream) = (self.context().api(), self.stream().as_raw());
         // SAFETY: both are live and of one context (equal brands, C2).
@@ -290,6 +297,7 @@ impl<'scope, 'ctx> ScopedStream<'_, 'scope, 'ctx> {
     /// [`Driver`](crate::Driver), [`Error::ContextLost`] when it was reset, or what the driver
     /// returns.
     #[inline]
+    #[doc(alias = "cuStreamWaitEvent")]
     pub fn wait<'any: 'scope>(self, event: &Event<'any>) -> Result<()> {
         if !event.is_recorded.load(Ordering::Acquire) {
             return Err(Error::EventNotRecorded);

@@ -36,6 +36,7 @@ impl ScopedStream<'_, '_, '_> {
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
+    #[doc(alias = "cuLaunchHostFunc")]
     pub fn host(self, f: impl FnOnce() + Send + 'static) -> Result<()> {
         let (device, stream) = (self.context().device(), self.stream().as_raw());
         // SAFETY: the stream is live for `'scope`.

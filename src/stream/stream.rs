@@ -119,6 +119,7 @@ impl<'ctx> Stream<'ctx> {
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
+    #[doc(alias = "cuStreamQuery")]
     pub fn is_idle(&self) -> Result<bool> {
         let state = self.context.state();
         state.not_lost()?;
@@ -132,6 +133,7 @@ impl<'ctx> Stream<'ctx> {
     /// # Errors
     /// [`CloseError`] with the stream and what the driver returned.
     #[allow(clippy::result_large_err)] // the stream itself comes back
+    #[doc(alias = "cuStreamDestroy")]
     pub fn close(self) -> Result<(), CloseError<Self>> {
         let driver = self.context.api();
         // SAFETY: live and owned. No pending work borrows anything outside scopes (C5); a copy that
@@ -194,10 +196,10 @@ impl fmt::Debug for Stream<'_> {
 /// # use scoped_cuda::{Driver, Error, StreamOptions, sim::Simulation};
 /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
 /// let most_urgent = *ctx.stream_priorities()?.start();
-/// let stream = ctx.stream_with(StreamOptions::default().priority(most_urgent).name("results"))?;
+/// let stream = ctx.new_stream_with(StreamOptions::default().priority(most_urgent).name("results"))?;
 /// assert!(format!("{stream:?}").contains("results"));
 ///
-/// let error = ctx.stream_with(StreamOptions::default().priority(1000)).unwrap_err();
+/// let error = ctx.new_stream_with(StreamOptions::default().priority(1000)).unwrap_err();
 /// assert!(matches!(error, Error::BadPriority { asked: 1000, .. }));
 /// # Ok(()) })?;
 /// # Ok::<(), scoped_cuda::Error>(())
@@ -237,7 +239,7 @@ impl<'ctx> Context<'ctx> {
     /// # Errors
     /// [`Error::BadPriority`] (the driver would take the nearest one, and say nothing), or what the
     /// driver returns.
-    pub fn stream_with(self, options: StreamOptions<'_>) -> Result<Stream<'ctx>> {
+    pub fn new_stream_with(self, options: StreamOptions<'_>) -> Result<Stream<'ctx>> {
         Stream::with_options(self, options)
     }
 
@@ -246,6 +248,7 @@ impl<'ctx> Context<'ctx> {
     ///
     /// # Errors
     /// What the driver returns.
+    #[doc(alias = "cuCtxGetStreamPriorityRange")]
     pub fn stream_priorities(self) -> Result<RangeInclusive<i32>> {
         let ask = || calls::ctx_stream_priority_range(self.api());
         let (least, greatest) = current::bind(self.state(), ask)?;
@@ -255,7 +258,7 @@ impl<'ctx> Context<'ctx> {
 
 impl<'ctx> Context<'ctx> {
     /// A new stream (`cuStreamCreate`, non-blocking). With a priority or a name:
-    /// [`stream_with`](Self::stream_with).
+    /// [`new_stream_with`](Self::new_stream_with).
     ///
     /// # Errors
     /// What the driver returns.

@@ -6,7 +6,7 @@ use crate::common::{on_driver, real};
 use scoped_cuda::error::Version;
 use scoped_cuda::ffi::CUresult;
 use scoped_cuda::sim::Simulation;
-use scoped_cuda::{Attribute, Driver, Error};
+use scoped_cuda::{Attribute, ComputeCapability, Driver, Error};
 use std::collections::HashSet;
 
 /// B156: no library is an error that says what was tried, and the program runs on.
@@ -140,7 +140,7 @@ fn devices_can_be_asked() {
         for (ordinal, device) in devices.iter().enumerate() {
             assert_eq!(device.ordinal(), ordinal as u32);
             assert!(!device.name()?.is_empty());
-            assert!(device.compute_capability()? >= (5, 0));
+            assert!(device.compute_capability()? >= ComputeCapability::new(5, 0));
             let total = device.total_memory_bytes()?;
             assert!(total > 0);
             assert_eq!(device.attribute(Attribute::WarpSize)?, 32);

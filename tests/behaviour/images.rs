@@ -7,7 +7,7 @@ use crate::common::link::{KERNEL, asked, assert_linked, fatbin, link};
 use crate::common::{PTX, in_context, never_seen, ptx, real};
 use scoped_cuda::error::ImageError;
 use scoped_cuda::kernel::{CacheMode, OptimizationLevel};
-use scoped_cuda::{Error, InOut, JitOptions, LaunchConfig, Module, Result};
+use scoped_cuda::{ComputeCapability, Error, InOut, JitOptions, LaunchConfig, Module, Result};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::{env, fs, process};
@@ -104,8 +104,9 @@ fn impossible_options_are_refused_before_the_driver_is_asked() {
         let impossible = [
             none.debug_info(true).optimization(OptimizationLevel::O4),
             none.threads_per_block(many),
-            none.threads_per_block(NonZeroU32::MIN).target((9, 0)),
-            none.target((90, 10)),
+            none.threads_per_block(NonZeroU32::MIN)
+                .target(ComputeCapability::new(9, 0)),
+            none.target(ComputeCapability::new(90, 10)),
         ];
         for options in impossible {
             let reasons = [
@@ -126,9 +127,9 @@ fn impossible_options_are_refused_before_the_driver_is_asked() {
 #[test]
 fn code_for_another_target_is_refused() {
     in_context(|ctx| {
-        let (major, minor) = ctx.device().compute_capability()?;
+        let ComputeCapability { major, minor } = ctx.device().compute_capability()?;
         let newest = PTX.as_str().replace("sm_75", &format!("sm_{major}{minor}"));
-        let lower = JitOptions::default().target((7, 5));
+        let lower = JitOptions::default().target(ComputeCapability::new(7, 5));
         let Error::Image(ImageError { reason, log, .. }) =
             ctx.load_ptx_with(ptx(&newest), &lower).unwrap_err()
         else {
@@ -144,14 +145,14 @@ fn code_for_another_target_is_refused() {
             "{log}"
         );
         if (major, minor) == (9, 0) {
-            let higher = lower.target((10, 0));
+            let higher = lower.target(ComputeCapability::new(10, 0));
             let error = ctx.load_ptx_with(PTX, &higher).unwrap_err();
             assert!(
                 error.to_string().contains("CUDA_ERROR_INVALID_SOURCE"),
                 "{error}"
             );
         }
-        let unknown = lower.target((99, 9));
+        let unknown = lower.target(ComputeCapability::new(99, 9));
         let error = ctx.load_ptx_with(PTX, &unknown).unwrap_err();
         assert!(
             error.to_string().contains("CUDA_ERROR_INVALID_VALUE"),
@@ -264,32 +265,27 @@ fn cubin_for_another_device_is_told_so() {
     in_context(|ctx| {
         let compute_capability = ctx.device().compute_capability()?;
         // Code runs on later devices of its generation.
-        let other = if compute_capability.0 == 8 {
-            (9, 0)
-        } else {
-            (8, 0)
-        };
-        let target = Some(other);
+        let other = if compute_capability.major == 8 { 9 } else { 8 };
+        let target = ComputeCapability::new(other, 0);
         let linked = link(ctx, &JitOptions::default().target(target))?;
         // SAFETY: the linker's, unchanged.
         let loaded = unsafe { ctx.load_cubin(linked.bytes()) };
         for error in [loaded.unwrap_err(), ctx.load_linked(&linked).unwrap_err()] {
             let call = error.driver_error().map(|error| error.call());
             assert_eq!(call, Some("cuModuleLoadDataEx"));
-            let (major, minor) = compute_capability;
             let begins = format!(
-                "the image has no code for device 0, whose compute capability is {major}.{minor}: "
+                "the image has no code for device 0, whose compute capability is {compute_capability}: "
             );
             assert!(error.to_string().starts_with(&begins), "{error}");
             let Error::NoCodeForDevice {
                 ordinal: 0,
-                compute_capability: (a, b),
+                compute_capability: found,
                 ..
             } = error
             else {
                 panic!("{error:?}")
             };
-            assert_eq!((a, b), compute_capability);
+            assert_eq!(found, compute_capability);
         }
         Ok(())
     });

@@ -89,8 +89,11 @@ fn view_is_passed_at_its_offset() {
 fn kernel_keeps_its_module_loaded() {
     in_context(|ctx| {
         let module = ctx.load_ptx(PTX)?;
-        let scale = module.kernel::<(InOut<f32>, u32, f32)>("scale")?;
+        let clone = module.clone();
+        assert_eq!(clone.as_raw(), module.as_raw());
         drop(module);
+        let scale = clone.kernel::<(InOut<f32>, u32, f32)>("scale")?;
+        drop(clone);
         let (stream, mut x) = (ctx.new_stream()?, ctx.upload(&[1.0f32])?);
         stream.scope(|s| {
             // SAFETY: one element.

@@ -35,6 +35,7 @@ fn host_and_device_take_turns() {
                 );
                 Ok(())
             })?;
+            assert_eq!(y.to_vec()?, y.as_slice()?);
             assert_eq!(y.as_slice()?[0], 102 * round);
             assert!(y.as_slice()?[1..].iter().all(|&y| y == 2 * round));
         }

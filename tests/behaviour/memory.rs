@@ -383,32 +383,35 @@ fn usage_says_what_the_pool_holds() {
     const MIB: usize = 1 << 20;
     in_context(|ctx| {
         let before = ctx.memory_usage()?;
-        assert_eq!((before.used, before.used_high), (0, 0));
+        assert_eq!((before.used_bytes, before.used_high_bytes), (0, 0));
         let (first, second) = (ctx.zeros::<u8>(100 * MIB)?, ctx.zeros::<u8>(50 * MIB)?);
         let full = ctx.memory_usage()?;
-        assert!((150 * MIB..=160 * MIB).contains(&full.used), "{full:?}");
         assert!(
-            full.reserved >= full.used && full.used_high >= full.used,
+            (150 * MIB..=160 * MIB).contains(&full.used_bytes),
+            "{full:?}"
+        );
+        assert!(
+            full.reserved_bytes >= full.used_bytes && full.used_high_bytes >= full.used_bytes,
             "{full:?}"
         );
         drop(first);
         // Waits for the stream on which the memory is freed.
         ctx.uninit::<u8>(1)?;
         let half = ctx.memory_usage()?;
-        assert!((50 * MIB..=60 * MIB).contains(&half.used), "{half:?}");
+        assert!((50 * MIB..=60 * MIB).contains(&half.used_bytes), "{half:?}");
         assert_eq!(
             half,
             MemoryUsage {
-                used: half.used,
+                used_bytes: half.used_bytes,
                 ..full
             },
             "the pool keeps what was freed"
         );
         ctx.trim_memory(0)?;
         let trimmed = ctx.memory_usage()?;
-        assert!(trimmed.reserved < full.reserved, "{trimmed:?}");
-        assert!(trimmed.reserved >= trimmed.used, "{trimmed:?}");
-        assert_eq!(trimmed.reserved_high, full.reserved_high);
+        assert!(trimmed.reserved_bytes < full.reserved_bytes, "{trimmed:?}");
+        assert!(trimmed.reserved_bytes >= trimmed.used_bytes, "{trimmed:?}");
+        assert_eq!(trimmed.reserved_high_bytes, full.reserved_high_bytes);
         assert_eq!(
             second.slice(..4)?.to_vec()?,
             [0; 4],

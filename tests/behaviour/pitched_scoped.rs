@@ -316,3 +316,29 @@ fn kernels_are_given_rows() {
         })
     });
 }
+
+/// Page-locked memory is a host side of rows as any other, and keeps the host from waiting.
+#[test]
+fn page_locked_memory_holds_rows() {
+    on_driver(|driver| {
+        driver.with_device(0, |ctx| {
+            let extent = Extent::new(3, 2);
+            let source = ctx.pinned_from(&[1u32, 2, 3, 4, 5, 6])?;
+            let mut rows = ctx.pitched_from(&source, extent)?;
+            let (stream, mut target) = (ctx.new_stream()?, ctx.pinned_zeros::<u32>(6)?);
+            stream.scope(|s| {
+                let mut rows = rows.lend(s);
+                s.write_rows(&source, &mut rows)?;
+                s.read_rows(&rows, &mut target)
+            })?;
+            assert_eq!(*target, *source);
+            let mut short = ctx.pinned_zeros::<u32>(5)?;
+            let refused = rows.read(&mut short).unwrap_err();
+            assert!(
+                matches!(refused, scoped_cuda::Error::LengthMismatch { .. }),
+                "{refused}"
+            );
+            Ok(())
+        })
+    });
+}

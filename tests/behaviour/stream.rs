@@ -337,13 +337,13 @@ fn priorities_are_what_was_asked_for_or_an_error() {
         assert!(there_are.contains(&0), "{there_are:?}");
         for priority in there_are.clone() {
             let options = StreamOptions::default().priority(priority);
-            assert_eq!(priority_of(&ctx.stream_with(options)?), priority);
+            assert_eq!(priority_of(&ctx.new_stream_with(options)?), priority);
         }
         let (greatest, least) = (*there_are.start(), *there_are.end());
         for asked in [greatest - 1, least + 1, i32::MIN, i32::MAX] {
             let options = StreamOptions::default().priority(asked);
             assert_eq!(
-                ctx.stream_with(options).unwrap_err(),
+                ctx.new_stream_with(options).unwrap_err(),
                 Error::BadPriority {
                     asked,
                     least,
@@ -361,7 +361,7 @@ fn a_stream_with_a_name_says_it() {
     in_context(|ctx| {
         let name = String::from("results");
         let options = StreamOptions::default().name(&name);
-        let stream = ctx.stream_with(options)?;
+        let stream = ctx.new_stream_with(options)?;
         drop(name);
         assert_eq!(stream.name(), Some("results"));
         let raw = stream.as_raw().as_ptr();

@@ -56,7 +56,7 @@ fn two_streams(ctx: Context<'_>) -> Result<()> {
 
 fn events(ctx: Context<'_>) -> Result<()> {
     let (first, event) = (ctx.new_stream()?, ctx.new_event()?);
-    let second = ctx.stream_with(StreamOptions::default().priority(-1).name("second"))?;
+    let second = ctx.new_stream_with(StreamOptions::default().priority(-1).name("second"))?;
     let (start, end) = (ctx.new_timed_event()?, ctx.new_timed_event()?);
     let mut buffer = ctx.zeros::<u32>(4)?;
     scope(|scope| {

@@ -4,7 +4,7 @@ use super::region::{Side, Start};
 use crate::error::{Error, Result};
 use crate::extent::{Extent, HostLayout};
 use crate::memory::sealed::Token;
-use crate::memory::{resolve, same_len};
+use crate::memory::{PinnedBuffer, resolve, same_len};
 use std::fmt;
 use std::ops::RangeBounds;
 
@@ -239,11 +239,11 @@ impl<'h, T> HostRowsMut<'h, T> {
     }
 }
 
-/// Host memory that rows can be written from: [`HostRows`], or a slice, array or vector that has as
-/// many elements as the destination. Sealed.
+/// Host memory that rows can be written from: [`HostRows`], or a slice, array, vector or [`PinnedBuffer`]
+/// that has as many elements as the destination. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not host memory that rows of `{T}` can be written from",
-    note = "pass `HostRows`, or a reference to a slice, array or `Vec` of exactly this element type"
+    note = "pass `HostRows`, or a reference to a slice, array, `Vec` or `PinnedBuffer` of exactly this element type"
 )]
 pub trait RowSource<'h, T: 'h> {
     /// The rows, for a destination of `extent`.
@@ -251,11 +251,11 @@ pub trait RowSource<'h, T: 'h> {
     fn rows(self, extent: Extent, token: Token) -> Result<HostRows<'h, T>>;
 }
 
-/// Host memory that rows can be read into: [`HostRowsMut`], or a slice, array or vector that has as
-/// many elements as the source. Sealed.
+/// Host memory that rows can be read into: [`HostRowsMut`], or a slice, array, vector or [`PinnedBuffer`]
+/// that has as many elements as the source. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not host memory that rows of `{T}` can be read into",
-    note = "pass `HostRowsMut`, or a mutable reference to a slice, array or `Vec` of exactly this element type"
+    note = "pass `HostRowsMut`, or a mutable reference to a slice, array, `Vec` or `PinnedBuffer` of exactly this element type"
 )]
 pub trait RowTarget<'h, T: 'h> {
     /// The rows, for a source of `extent`.
@@ -288,6 +288,12 @@ impl<'h, T, const N: usize> RowSource<'h, T> for &'h [T; N] {
     }
 }
 
+impl<'h, T> RowSource<'h, T> for &'h PinnedBuffer<'_, T> {
+    fn rows(self, extent: Extent, _: Token) -> Result<HostRows<'h, T>> {
+        HostRows::packed(self, extent)
+    }
+}
+
 impl<'h, T> RowTarget<'h, T> for HostRowsMut<'h, T> {
     fn rows(self, extent: Extent, _: Token) -> Result<HostRowsMut<'h, T>> {
         Extent::same(extent, self.extent)?;
@@ -308,6 +314,12 @@ impl<'h, T> RowTarget<'h, T> for &'h mut Vec<T> {
 }
 
 impl<'h, T, const N: usize> RowTarget<'h, T> for &'h mut [T; N] {
+    fn rows(self, extent: Extent, _: Token) -> Result<HostRowsMut<'h, T>> {
+        HostRowsMut::packed(self, extent)
+    }
+}
+
+impl<'h, T> RowTarget<'h, T> for &'h mut PinnedBuffer<'_, T> {
     fn rows(self, extent: Extent, _: Token) -> Result<HostRowsMut<'h, T>> {
         HostRowsMut::packed(self, extent)
     }

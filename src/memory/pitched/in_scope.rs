@@ -22,6 +22,9 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     ///
     /// # Errors
     /// As [`Context::pitched_zeros`](crate::Context::pitched_zeros).
+    #[doc(alias = "cuMemAllocFromPoolAsync")]
+    #[doc(alias = "cuMemsetD8Async")]
+    #[doc(alias = "cuMemFreeAsync")]
     pub fn pitched_zeros<T: Element>(
         self,
         extent: Extent,
@@ -48,6 +51,8 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch),
     /// [`Error::ExtentMismatch`](crate::Error::ExtentMismatch),
     /// [`Error::PitchTooLarge`](crate::Error::PitchTooLarge) or what the driver returns.
+    #[doc(alias = "cuMemcpy2DAsync")]
+    #[doc(alias = "cuMemcpy3DAsync")]
     pub fn write_rows<T: Element>(
         self,
         source: impl RowSource<'scope, T>,
@@ -84,6 +89,8 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     ///
     /// # Errors
     /// As [`write_rows`](Self::write_rows).
+    #[doc(alias = "cuMemcpy2DAsync")]
+    #[doc(alias = "cuMemcpy3DAsync")]
     pub fn read_rows<T: Element>(
         self,
         source: impl ReadableRows<'s, 'scope, 'ctx, T>,
@@ -111,6 +118,8 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     ///
     /// # Errors
     /// [`Error::ExtentMismatch`](crate::Error::ExtentMismatch) or what the driver returns.
+    #[doc(alias = "cuMemcpy2DAsync")]
+    #[doc(alias = "cuMemcpy3DAsync")]
     pub fn copy_rows<T: Element>(
         self,
         source: impl ReadableRows<'s, 'scope, 'ctx, T>,
@@ -138,6 +147,9 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     ///
     /// # Errors
     /// What the driver returns.
+    #[doc(alias = "cuMemsetD2D8Async")]
+    #[doc(alias = "cuMemsetD2D16Async")]
+    #[doc(alias = "cuMemsetD2D32Async")]
     pub fn fill_rows<T: Fill>(
         self,
         destination: &mut OnStream<'s, impl PitchedMemoryMut<'ctx, T>>,

@@ -63,6 +63,8 @@ impl<'ctx> Context<'ctx> {
     /// # Aborts
     /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
     /// may reach.
+    #[doc(alias = "cuMemAllocFromPoolAsync")]
+    #[doc(alias = "cuMemsetD8Async")]
     pub fn pitched_zeros<T: Element>(self, extent: Extent) -> Result<PitchedBuffer<'ctx, T>> {
         let mut pitched = PitchedBuffer::allocate(self, extent, self.state().service())?;
         pitched.memory.as_mut_slice().set_zero()?;
@@ -80,6 +82,9 @@ impl<'ctx> Context<'ctx> {
     /// # Aborts
     /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
     /// device.
+    #[doc(alias = "cuMemAllocFromPoolAsync")]
+    #[doc(alias = "cuMemcpy2DAsync")]
+    #[doc(alias = "cuMemcpy3DAsync")]
     pub fn pitched_from<T: Element>(
         self,
         host: &[T],
@@ -101,6 +106,9 @@ impl<'ctx, T: Element> PitchedBuffer<'ctx, T> {
     /// # Aborts
     /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
     /// device.
+    #[doc(alias = "cuMemcpy2DAsync")]
+    #[doc(alias = "cuMemcpy3DAsync")]
+    #[doc(alias = "clone_dtoh")]
     pub fn to_vec(&self) -> Result<Vec<T>> {
         self.as_slice().to_vec()
     }
@@ -113,6 +121,7 @@ impl<'ctx, T: Element> PitchedBuffer<'ctx, T> {
     /// # Aborts
     /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
     /// device.
+    #[doc(alias = "memcpy_dtoh")]
     pub fn read<'h>(&self, host: impl RowTarget<'h, T>) -> Result<()> {
         self.as_slice().read(host)
     }
@@ -125,6 +134,7 @@ impl<'ctx, T: Element> PitchedBuffer<'ctx, T> {
     /// # Aborts
     /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
     /// device.
+    #[doc(alias = "memcpy_htod")]
     pub fn write<'h>(&mut self, host: impl RowSource<'h, T>) -> Result<()> {
         self.as_mut_slice().write(host)
     }
@@ -271,6 +281,7 @@ impl<'ctx, T> PitchedBuffer<'ctx, T> {
     /// # Errors
     /// The memory and what the driver returned.
     #[allow(clippy::result_large_err)] // what could not be freed comes back
+    #[doc(alias = "cuMemFreeAsync")]
     pub fn close(self) -> Result<(), CloseError<Self>> {
         let Self {
             memory,

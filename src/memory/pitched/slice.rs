@@ -150,6 +150,9 @@ impl<T: Pod> PitchedSlice<'_, '_, T> {
     /// # Aborts
     /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
     /// device.
+    #[doc(alias = "cuMemcpy2DAsync")]
+    #[doc(alias = "cuMemcpy3DAsync")]
+    #[doc(alias = "clone_dtoh")]
     pub fn to_vec(self) -> Result<Vec<T>> {
         let mut host = all(T::zeroed(), self.region.extent.len::<T>()?);
         self.read(&mut host)?;
@@ -168,6 +171,9 @@ impl<T: Pod> PitchedSlice<'_, '_, T> {
     /// # Aborts
     /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
     /// device.
+    #[doc(alias = "cuMemcpy2DAsync")]
+    #[doc(alias = "cuMemcpy3DAsync")]
+    #[doc(alias = "memcpy_dtoh")]
     pub fn read<'h>(self, host: impl RowTarget<'h, T>) -> Result<()> {
         let (state, from) = (self.context.state(), self.region);
         let mut host = host.rows(from.extent, Token)?;
@@ -245,6 +251,9 @@ impl<'ctx, T: Pod> PitchedSliceMut<'_, 'ctx, T> {
     /// # Aborts
     /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
     /// device.
+    #[doc(alias = "cuMemcpy2DAsync")]
+    #[doc(alias = "cuMemcpy3DAsync")]
+    #[doc(alias = "memcpy_htod")]
     pub fn write<'h>(&mut self, host: impl RowSource<'h, T>) -> Result<()> {
         let (state, to) = (self.context.state(), self.region);
         let host = host.rows(to.extent, Token)?;
@@ -269,6 +278,8 @@ impl<'ctx, T: Pod> PitchedSliceMut<'_, 'ctx, T> {
     /// # Aborts
     /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
     /// may reach.
+    #[doc(alias = "cuMemcpy2DAsync")]
+    #[doc(alias = "cuMemcpy3DAsync")]
     pub fn copy_from(&mut self, source: &impl PitchedMemory<'ctx, T>) -> Result<()> {
         let (state, to, from) = (
             self.context.state(),
@@ -296,6 +307,9 @@ impl<'ctx, T: Pod> PitchedSliceMut<'_, 'ctx, T> {
     /// # Aborts
     /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
     /// may reach.
+    #[doc(alias = "cuMemsetD2D8Async")]
+    #[doc(alias = "cuMemsetD2D16Async")]
+    #[doc(alias = "cuMemsetD2D32Async")]
     pub fn fill(&mut self, value: T) -> Result<()>
     where
         T: Fill,

@@ -5,7 +5,7 @@ use scoped_cuda::{OwnedContext, Result};
 fn f(gpu: &OwnedContext) -> Result<()> {
     let mut kept = 0;
     gpu.with(|ctx| {
-        kept = ctx.memory_usage()?.used;
+        kept = ctx.memory_usage()?.used_bytes;
         Ok(())
     })?;
     println!("{kept:?}");

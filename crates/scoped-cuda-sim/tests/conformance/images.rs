@@ -3,6 +3,7 @@
 use crate::common::{PTX, never_seen, real};
 use crate::crashes::on_simulated;
 use crate::rig::*;
+use scoped_cuda::ComputeCapability;
 use scoped_cuda::ffi::*;
 use std::ffi::{CStr, CString, c_uint, c_void};
 use std::ptr;
@@ -228,7 +229,7 @@ fn target_has_to_be_the_devices_to_load() {
         let target = |target, ptx: &str| with(api, &[(CU_JIT_TARGET, target)], ptx);
         assert_eq!(target(30, PTX.as_str()).0, INVALID_IMAGE);
         assert_eq!(target(999, PTX.as_str()).0, INVALID_VALUE);
-        if device.compute_capability() != Ok((9, 0)) {
+        if device.compute_capability() != Ok(ComputeCapability::new(9, 0)) {
             return;
         }
         ok(target(90, PTX.as_str()).0);
@@ -379,7 +380,8 @@ fn linker_refuses_what_is_no_input_and_goes_on() {
 #[test]
 fn linked_for_another_device_it_does_not_load() {
     in_context(|api| {
-        let (major, minor) = api.driver.device(0).unwrap().compute_capability().unwrap();
+        let ComputeCapability { major, minor } =
+            api.driver.device(0).unwrap().compute_capability().unwrap();
         if major == 8 {
             return;
         }
