@@ -11,8 +11,8 @@ use crate::internal::retained::{self, Retained};
 use generativity::{Id, make_guard};
 use std::fmt;
 
-/// The token that a `with_device` scope, or [`OwnedContext::with`](crate::OwnedContext::with), hands
-/// to its closure: everything on the device is made from it.
+/// The token that a `with_device` scope, or [`OwnedContext::with`](crate::OwnedContext::with),
+/// hands to its closure: everything on the device is made from it.
 ///
 /// `'ctx` is a *brand*: an invariant lifetime that no other call of them can have. It does two
 /// things at once. As a lifetime it ends with the closure, so nothing made from the context

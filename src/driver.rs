@@ -74,7 +74,7 @@ impl Driver {
     /// # Safety
     /// A library found under one of the names is a CUDA driver.
     pub unsafe fn load_from(names: &[&str]) -> Result<Self> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises: a library found under one of the names is a CUDA driver.
         let address =
             unsafe { ffi::open(names) }.map_err(|error| Error::not_loaded(error, Version(0)))?;
         // SAFETY: the driver returns functions of the versions asked for; it is never unloaded.
@@ -96,7 +96,7 @@ impl Driver {
     pub unsafe fn from_symbols(
         address: impl Fn(&str, c_int) -> *const c_void + Send + Sync + 'static,
     ) -> Result<Self> {
-        // SAFETY: the caller's promise.
+        // SAFETY: what `from_symbols` asks of its caller.
         unsafe { Self::start(Box::new(address), Origin::default()) }
     }
 
@@ -139,7 +139,7 @@ impl Driver {
         if let Some(machine) = &origin.machine {
             machine.select();
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises what `from_symbols` asks for.
         let version = unsafe { calls::driver_version(address("cuDriverGetVersion", 2020)) };
         if version < ffi::MINIMUM_VERSION {
             return Err(Error::DriverTooOld {
@@ -147,7 +147,7 @@ impl Driver {
                 found: version,
             });
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises what `from_symbols` asks for.
         let symbols = unsafe { Symbols::resolve(|symbol| address(symbol.name, symbol.version)) };
         let symbols = symbols.map_err(|error| Error::not_loaded(error, version))?;
         let api = Api::new(symbols, version, address, origin);

@@ -15,18 +15,18 @@ use std::sync::Arc;
 /// A device's context that lives as long as it has owners: `'static`, `Clone`, `Send` and `Sync`.
 /// For a library, a server, or a loop whose frames are functions of their own.
 ///
-/// It is entered with [`with`](Self::with), which gives a closure a [`Context`] with a lifetime that
-/// no other call has, as [`Driver::with_device`] does. Everything inside is as it is there. The
-/// memory pool, the stream of operations at rest and what else a context has once is made once, and
-/// entering costs the driver calls that make a context current and nothing else.
+/// It is entered with [`with`](Self::with), which gives a closure a [`Context`] with a lifetime
+/// that no other call has, as [`Driver::with_device`] does. Everything inside is as it is there.
+/// The memory pool, the stream of operations at rest and what else a context has once is made once,
+/// and entering costs the driver calls that make a context current and nothing else.
 ///
 /// A device has one such context at a time: whoever [retains](Driver::retain) it gets the same one,
 /// and `with_device` enters it too. Owners of one context are equal.
 ///
 /// Any thread may drop the last owner, with whatever context current or none. That frees the pool
 /// and releases the context, after what is left of its work: copies that were dropped in flight are
-/// waited for. An owner that is dropped in a host function, where no driver call is allowed, is kept
-/// until a context is entered or a scope ends. After a fault nothing is called. An owner in a
+/// waited for. An owner that is dropped in a host function, where no driver call is allowed, is
+/// kept until a context is entered or a scope ends. After a fault nothing is called. An owner in a
 /// `static` is never dropped; the driver frees everything when the process ends.
 ///
 /// ```
@@ -96,8 +96,8 @@ impl OwnedContext {
     /// it as it was. If it does not, what was current is made current again, but an entry below
     /// that may be missing, or be there twice. `with_device` remembers each entry.
     ///
-    /// Driver calls: `cuCtxGetId`, `cuCtxGetCurrent`, and `cuCtxPushCurrent` with its counterpart if
-    /// the context is not current.
+    /// Driver calls: `cuCtxGetId`, `cuCtxGetCurrent`, and `cuCtxPushCurrent` with its counterpart
+    /// if the context is not current.
     ///
     /// # Errors
     /// [`Error::ContextLost`], [`Error::Poisoned`], [`Error::InsideHostFunction`], what the driver

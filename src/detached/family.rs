@@ -31,7 +31,8 @@ pub trait Attached<'ctx>: Sized {
 /// [`Family`](trait@crate::Family), so that its values can be [detached](crate::Context::detach).
 ///
 /// `family!(Name)` is for a struct `Name<'ctx>`. With type parameters, each with one bound at most,
-/// or for a type that is not a struct, the lifetime is named: `family!(for<'ctx, T: Pod> Tensor<'ctx, T>)`.
+/// or for a type that is not a struct, the lifetime is named: `family!(for<'ctx, T: Pod>
+/// Tensor<'ctx, T>)`.
 ///
 /// ```
 /// use scoped_cuda::{Buffer, Context, Detached, Driver, Pod, Result, Stream, family, sim::Simulation};

@@ -27,8 +27,8 @@ use std::task::{self, Poll};
 /// Inside a closure that was given the value's context, it is what it was: [`get`](Self::get),
 /// [`get_mut`](Self::get_mut) and [`into_inner`](Self::into_inner) compare that context with the
 /// value's, one pointer with another, and give the value back under the closure's lifetime.
-/// [`with`](Self::with) and [`with_mut`](Self::with_mut) enter the context and do the same. Outside,
-/// nothing can be done with the value but to keep, move and drop it.
+/// [`with`](Self::with) and [`with_mut`](Self::with_mut) enter the context and do the same.
+/// Outside, nothing can be done with the value but to keep, move and drop it.
 ///
 /// It keeps its context alive ([`OwnedContext`]), and may be dropped anywhere: on any thread, with
 /// whatever context current or none, after a fault, and in a host function, where it is put aside
@@ -82,8 +82,8 @@ struct Parts<V> {
     owner: OwnedContext,
 }
 
-// SAFETY: a shared one gives shared references to its value with any lifetime (`get`), and the owner,
-// which may be shared.
+// SAFETY: a shared one gives shared references to its value with any lifetime (`get`), and the
+// owner, which may be shared.
 unsafe impl<F: Family> Sync for Detached<F> where for<'ctx> F::In<'ctx>: Sync {}
 
 impl<F: Family> RefUnwindSafe for Detached<F> where F::In<'static>: RefUnwindSafe {}

@@ -3,8 +3,8 @@
 use super::Error;
 use std::fmt;
 
-/// A value that was asked for in a context that is not its own, and the error that says which is. `?`
-/// turns it into the [`Error`] and drops the value.
+/// A value that was asked for in a context that is not its own, and the error that says which is.
+/// `?` turns it into the [`Error`] and drops the value.
 #[non_exhaustive]
 pub struct WrongContext<T> {
     /// The value, as it was.

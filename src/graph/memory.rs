@@ -126,7 +126,7 @@ impl<'ctx, M: GraphMemory<'ctx>> GraphMemory<'ctx> for Vec<M> {
         Self: 'a;
 
     unsafe fn lent<'a, 's>(&mut self, brand: Id<'s>, token: Token) -> Self::Lent<'a, 's> {
-        // SAFETY: the caller's promise, for each.
+        // SAFETY: what `lent` asks of its caller, which holds for each.
         self.iter_mut()
             .map(|one| unsafe { one.lent(brand, token) })
             .collect()
@@ -147,7 +147,7 @@ impl<'ctx, M: GraphMemory<'ctx>, const N: usize> GraphMemory<'ctx> for [M; N] {
         Self: 'a;
 
     unsafe fn lent<'a, 's>(&mut self, brand: Id<'s>, token: Token) -> Self::Lent<'a, 's> {
-        // SAFETY: the caller's promise, for each.
+        // SAFETY: what `lent` asks of its caller, which holds for each.
         self.each_mut().map(|one| unsafe { one.lent(brand, token) })
     }
 
@@ -166,7 +166,7 @@ macro_rules! tuples {
 
             unsafe fn lent<'a, 's>(&mut self, brand: Id<'s>, token: Token) -> Self::Lent<'a, 's> {
                 let ($($M,)*) = self;
-                // SAFETY: the caller's promise, for each.
+                // SAFETY: what `lent` asks of its caller, which holds for each.
                 ($(unsafe { $M.lent(brand, token) },)*)
             }
 

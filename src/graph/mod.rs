@@ -15,10 +15,10 @@
 //!
 //! # When a graph pays
 //!
-//! A launch of a graph costs the caller about as much as the launch of one kernel, however many nodes
-//! there are, and the device starts each node sooner than a kernel of a stream. The graph has to be
-//! made first. `cargo run --release --example graph` prints what that comes to on your device;
-//! `BENCHMARKS.md` has a run.
+//! A launch of a graph costs the caller about as much as the launch of one kernel, however many
+//! nodes there are, and the device starts each node sooner than a kernel of a stream. The graph has
+//! to be made first. `cargo run --release --example graph` prints what that comes to on your
+//! device; `BENCHMARKS.md` has a run.
 //!
 //! - Many short kernels, the same each time (a step of a solver, a layer of inference): after few
 //!   launches.

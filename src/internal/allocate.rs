@@ -75,7 +75,8 @@ impl ContextHandle {
             // What the reset has caught half way, the driver does not know any more.
             .map_err(|_| self.lost())?;
         } else {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises: `address` is live, `stream` is a live stream unless the
+            // context is lost, and every use of the memory is ordered before this point of it.
             unsafe { calls::mem_free_async(self.api(), address, stream) }?;
         }
         self.pool().count_freed(bytes);

@@ -74,7 +74,7 @@ pub(crate) unsafe fn within<R>(
     raw: CUcontext,
     call: impl FnOnce() -> Result<R>,
 ) -> Result<R> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: `raw` is a context of the device that stays retained meanwhile.
     let pushed = unsafe { Pushed::new(device, raw) }?;
     let result = call();
     drop(pushed);
@@ -87,7 +87,7 @@ pub(crate) unsafe fn within<R>(
 /// As there.
 #[cold]
 pub(crate) unsafe fn within_if_possible(device: Device, raw: CUcontext, call: impl FnOnce()) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: as there.
     let pushed = unsafe { Pushed::new(device, raw) };
     call();
     match pushed {
@@ -172,8 +172,8 @@ impl Drop for Entered {
     }
 }
 
-/// A thread inside an owned context's `with`: that context is current, and afterwards again what was
-/// current before.
+/// A thread inside an owned context's `with`: that context is current, and afterwards again what
+/// was current before.
 pub(crate) struct Visit {
     device: Device,
     raw: CUcontext,

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Values of a driver's contexts that wait until a thread that may call the driver comes by: at the
-/// end of a scope or of owned work, and whenever a context is entered. If none does, they stay until
-/// the process ends.
+/// end of a scope or of owned work, and whenever a context is entered. If none does, they stay
+/// until the process ends.
 pub(crate) struct Deferred {
     values: Mutex<Vec<Box<dyn Send>>>,
     /// Whether there are any.

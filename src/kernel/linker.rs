@@ -196,8 +196,8 @@ impl<'ctx> Linker<'ctx> {
     /// Links what was added (`cuLinkComplete`).
     ///
     /// # Errors
-    /// [`Error::Image`]: nothing was added, an input was refused before, something is missing, or what the driver made is no whole cubin;
-    /// [`Error::ContextLost`], or what the driver returns.
+    /// [`Error::Image`]: nothing was added, an input was refused before, something is missing, or
+    /// what the driver made is no whole cubin; [`Error::ContextLost`], or what the driver returns.
     #[doc(alias = "cuLinkComplete")]
     pub fn finish(self) -> Result<LinkedImage> {
         self.usable()?;

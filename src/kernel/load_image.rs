@@ -30,7 +30,7 @@ pub(super) unsafe fn load_binary<'ctx>(
     image: &[u8],
     options: &JitOptions,
 ) -> Result<Module<'ctx>> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: `image` is a whole cubin or fatbin, as the CUDA tools make them.
     unsafe { load(context, image.as_ptr().cast(), options, HashMap::new()) }.map_err(|refused| {
         match refused {
             LoadFailure::Image { error, log } => {
@@ -56,7 +56,8 @@ pub(super) unsafe fn load<'ctx>(
         .arguments(state.limits())
         .map_err(LoadFailure::Other)?;
     let loaded = current::bind(state, || {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises: `image` is PTX text that ends with a NUL, or a whole cubin
+        // or fatbin, as the CUDA tools make them.
         unsafe { calls::module_load(context.api(), image, &arguments) }
     });
     match loaded {

@@ -41,12 +41,12 @@ pub(super) unsafe fn declared_parameters(
     driver: Api,
     function: CUfunction,
 ) -> Result<Vec<Parameter>> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: `function` is live.
     let count = unsafe { calls::func_get_param_count(driver, function) }?;
     let mut parameters = Vec::new();
     // Older drivers tell the number by refusing the index after the last.
     while count.is_none_or(|count| parameters.len() < count) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises: `function` is live.
         let info = unsafe { calls::func_get_param_info(driver, function, parameters.len()) }?;
         let Some((offset, size)) = info else { break };
         parameters.push(Parameter { offset, size });

@@ -90,7 +90,7 @@ impl<'ctx, P: Params> Kernel<'ctx, P> {
         self,
         preconditions: [Precondition<P>; N],
     ) -> SafeKernel<'ctx, P> {
-        // SAFETY: the caller's promise; no variables are touched.
+        // SAFETY: what `assert_safe_when` asks of its caller; no variables are touched.
         unsafe { self.assert_safe_when_reading((), preconditions) }
     }
 

@@ -122,8 +122,8 @@ impl<'ctx, T: Pod> Buffer<'ctx, T> {
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns.
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
-    /// may reach.
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a
+    /// device may reach.
     #[doc(alias = "cuMemcpyDtoDAsync")]
     pub fn copy_from(&mut self, source: &impl Memory<'ctx, T>) -> Result<()> {
         self.as_mut_slice().copy_from(source)
@@ -137,8 +137,8 @@ impl<'ctx, T: Pod> Buffer<'ctx, T> {
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) or what the driver returns.
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
-    /// may reach.
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a
+    /// device may reach.
     ///
     /// ```
     /// # use scoped_cuda::{Driver, sim::Simulation};
@@ -164,8 +164,8 @@ impl<'ctx, T: Pod> Buffer<'ctx, T> {
     /// What the driver returns.
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
-    /// may reach.
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a
+    /// device may reach.
     #[doc(alias = "memset_zeros")]
     #[doc(alias = "cuMemsetD8Async")]
     pub fn set_zero(&mut self) -> Result<()> {
@@ -178,8 +178,8 @@ impl<'ctx, T: Pod> Buffer<'ctx, T> {
     /// What the driver returns.
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
-    /// may reach.
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a
+    /// device may reach.
     #[doc(alias = "cuMemsetD8Async")]
     #[doc(alias = "cuMemsetD16Async")]
     #[doc(alias = "cuMemsetD32Async")]
@@ -413,8 +413,8 @@ impl<'ctx> Context<'ctx> {
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), or what the driver returns.
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
-    /// may reach.
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a
+    /// device may reach.
     #[doc(alias = "cuMemAllocFromPoolAsync")]
     #[doc(alias = "cuMemsetD8Async")]
     #[doc(alias = "alloc_zeros")]
@@ -431,8 +431,8 @@ impl<'ctx> Context<'ctx> {
     /// As [`zeros`](Self::zeros).
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
-    /// may reach.
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a
+    /// device may reach.
     pub fn filled<T: Element>(self, len: usize, value: T) -> Result<Buffer<'ctx, T>> {
         Buffer::filled(self, len, value)
     }
@@ -460,8 +460,8 @@ impl<'ctx> Context<'ctx> {
     /// As [`zeros`](Self::zeros).
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
-    /// may reach.
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a
+    /// device may reach.
     pub fn uninit<T: Element>(self, len: usize) -> Result<Buffer<'ctx, MaybeUninit<T>>> {
         Buffer::uninit(self, len)
     }

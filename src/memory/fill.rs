@@ -57,13 +57,13 @@ impl Pattern {
         stream: CUstream,
     ) -> Result<()> {
         match self {
-            // SAFETY: the caller's promise.
+            // SAFETY: what `fill` asks of its caller.
             Self::D8(value) => unsafe { calls::memset_d8_async(driver, to, value, count, stream) },
-            // SAFETY: the caller's promise.
+            // SAFETY: what `fill` asks of its caller.
             Self::D16(value) => unsafe {
                 calls::memset_d16_async(driver, to, value, count, stream)
             },
-            // SAFETY: the caller's promise.
+            // SAFETY: what `fill` asks of its caller.
             Self::D32(value) => unsafe {
                 calls::memset_d32_async(driver, to, value, count, stream)
             },

@@ -246,7 +246,8 @@ impl<'s, 'ctx, T: Pod> OnStream<'s, Buffer<'ctx, MaybeUninit<T>>> {
     #[must_use]
     pub unsafe fn assume_init(self) -> OnStream<'s, Buffer<'ctx, T>> {
         self.map(|buffer| {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises what `Buffer::assume_init` asks for: nothing reads an
+            // element before something has written it, in the order of this stream.
             unsafe { buffer.assume_init() }
         })
     }

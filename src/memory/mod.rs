@@ -26,10 +26,11 @@ pub use managed::{ManagedBuffer, MemoryAdvice, MemoryLocation};
 pub(crate) use on_stream::HandOver;
 pub use on_stream::{OnStream, Readable};
 pub use pinned::PinnedBuffer;
+pub(crate) use pitched::ReadableRows;
 pub(crate) use pitched::region;
 pub use pitched::{
     HostRows, HostRowsMut, PitchedBuffer, PitchedMemory, PitchedMemoryMut, PitchedSlice,
-    PitchedSliceMut, ReadableRows, RowSource, RowTarget,
+    PitchedSliceMut,
 };
 pub use slice::{Slice, SliceMut};
 pub use usage::MemoryUsage;

@@ -69,8 +69,8 @@ pub struct PinnedBuffer<'ctx, T> {
     len: usize,
     /// Where the device sees the elements; 0 when they have no bytes, or are not mapped.
     device_address: CUdeviceptr,
-    /// Since the first device view or graph: from then on the device may reach the memory in a scope
-    /// that has enqueued no copy of it (C5).
+    /// Since the first device view or graph: from then on the device may reach the memory in a
+    /// scope that has enqueued no copy of it (C5).
     visible: OnceLock<DeviceVisible>,
     _elements: PhantomData<T>,
 }

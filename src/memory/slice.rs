@@ -279,8 +279,8 @@ impl<'ctx, T: Pod> SliceMut<'_, 'ctx, T> {
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) or what the driver returns.
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
-    /// may reach.
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a
+    /// device may reach.
     #[doc(alias = "cuMemcpyDtoDAsync")]
     pub fn copy_from(&mut self, source: &impl Memory<'ctx, T>) -> Result<()> {
         same_len(source.len(), self.len)?;
@@ -305,8 +305,8 @@ impl<'ctx, T: Pod> SliceMut<'_, 'ctx, T> {
     /// What the driver returns.
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
-    /// may reach.
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a
+    /// device may reach.
     #[doc(alias = "memset_zeros")]
     #[doc(alias = "cuMemsetD8Async")]
     pub fn set_zero(&mut self) -> Result<()> {
@@ -346,8 +346,8 @@ impl<T: Fill> SliceMut<'_, '_, T> {
     /// What the driver returns.
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
-    /// may reach.
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a
+    /// device may reach.
     #[doc(alias = "cuMemsetD8Async")]
     #[doc(alias = "cuMemsetD16Async")]
     #[doc(alias = "cuMemsetD32Async")]

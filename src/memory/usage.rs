@@ -78,8 +78,8 @@ impl Context<'_> {
         self.state().pool().trim(keep_bytes)
     }
 
-    /// Refuses allocations that would make this context's memory more than `max_bytes` bytes; `None` lifts
-    /// the limit. No driver call.
+    /// Refuses allocations that would make this context's memory more than `max_bytes` bytes;
+    /// `None` lifts the limit. No driver call.
     ///
     /// The limit belongs to this `with_device`, for all copies of the token. It counts the bytes
     /// that were asked for, from the allocation to the call that frees; a forgotten buffer counts

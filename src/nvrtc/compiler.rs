@@ -73,7 +73,7 @@ impl Compiler {
     /// # Safety
     /// A library found there is NVRTC.
     pub unsafe fn load_from(path: impl AsRef<OsStr>) -> Result<Self> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises: a library found there is NVRTC.
         unsafe { Self::open(&[path.as_ref().to_owned()], Vec::new()) }
     }
 

@@ -104,14 +104,14 @@ fn read(text: *const c_char) -> String {
 /// `count` pointers are there.
 unsafe fn list(texts: *const *const c_char, count: c_int) -> Vec<*const c_char> {
     let count = usize::try_from(count).unwrap();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: `count` pointers are there.
     unsafe { slice::from_raw_parts(texts, count) }.to_vec()
 }
 
 /// # Safety
 /// A live program, which nobody else uses.
 unsafe fn program<'a>(program: RawProgram) -> &'a mut FakeProgram {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: a live program, which nobody else uses.
     unsafe { &mut *program.cast() }
 }
 
@@ -120,7 +120,7 @@ unsafe fn program<'a>(program: RawProgram) -> &'a mut FakeProgram {
 /// # Safety
 /// It is valid.
 unsafe fn set<T>(out: *mut T, value: T) -> NvrtcResult {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: it is valid.
     unsafe { out.write(value) };
     NvrtcResult::SUCCESS
 }
@@ -128,7 +128,7 @@ unsafe fn set<T>(out: *mut T, value: T) -> NvrtcResult {
 /// # Safety
 /// There is room for as many bytes.
 unsafe fn write(out: *mut c_char, bytes: &[u8]) -> NvrtcResult {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: there is room for as many bytes.
     unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), out.cast(), bytes.len()) };
     NvrtcResult::SUCCESS
 }

@@ -103,7 +103,7 @@ impl Functions {
         /// # Safety
         /// `T` is the type of the function of this name.
         unsafe fn get<T: Copy>(library: &'static Library, name: &'static str) -> Result<T> {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises: `T` is the type of the function of this name.
             let function = unsafe { library.get::<T>(name.as_bytes()) };
             function
                 .map(|function| *function)

@@ -54,8 +54,8 @@
 //! that live through the compilation and buffers as large as it asks for, on a thread with a stack
 //! of 64 MiB. It is a large C++ compiler in this process, though: source text can make it take any
 //! time or memory, read files (`#include`), and end the process (ten thousand parentheses in each
-//! other compile, fifty thousand exceed that stack), and what its `asm` statements say goes into the
-//! PTX unread. So it is given text that the program vouches for, [`Trusted`], and nothing that
+//! other compile, fifty thousand exceed that stack), and what its `asm` statements say goes into
+//! the PTX unread. So it is given text that the program vouches for, [`Trusted`], and nothing that
 //! differs from run to run can bring a string literal into it. Text that nobody trusts belongs into
 //! a process of its own. What the kernel does is the promise of the `unsafe` block around
 //! [`launch`](crate::ScopedStream::launch), as with any other PTX.

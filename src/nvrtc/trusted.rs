@@ -7,9 +7,9 @@ use std::fmt;
 
 /// Text for the compiler that the program trusts: CUDA C++, a header, an option.
 ///
-/// NVRTC copies `asm` statements into the PTX without reading them, and the driver's compiler, which
-/// reads it next, can crash over text that no compiler writes ([`Ptx`](crate::Ptx)). So the compiler
-/// is given text of known origin only:
+/// NVRTC copies `asm` statements into the PTX without reading them, and the driver's compiler,
+/// which reads it next, can crash over text that no compiler writes ([`Ptx`](crate::Ptx)). So the
+/// compiler is given text of known origin only:
 ///
 /// | text | how |
 /// |---|---|

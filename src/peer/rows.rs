@@ -26,8 +26,8 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     /// what the driver returns.
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
-    /// may reach.
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a
+    /// device may reach.
     ///
     /// ```
     /// # use scoped_cuda::{Driver, Extent, sim::Simulation};

@@ -117,8 +117,8 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     /// [`Error::PeerUnreliable`] when other bytes arrived, or what the driver returns.
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
-    /// may reach.
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a
+    /// device may reach.
     ///
     /// ```
     /// # use scoped_cuda::{Driver, Error, Transfer, sim::{Peers, Simulation}};
@@ -202,8 +202,8 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     /// what the driver returns.
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
-    /// may reach.
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a
+    /// device may reach.
     #[doc(alias = "cuMemcpyPeerAsync")]
     #[doc(alias = "memcpy_dtod")]
     pub fn copy<T: Pod>(

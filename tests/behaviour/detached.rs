@@ -395,7 +395,8 @@ fn a_destructor_of_the_users_finds_its_context() {
     });
 }
 
-/// C11: dropped where no driver call is allowed, it is put aside, and the end of the scope drops it.
+/// C11: dropped where no driver call is allowed, it is put aside, and the end of the scope drops
+/// it.
 #[test]
 fn a_value_dropped_in_a_host_function_is_dropped_by_the_scope() {
     on_driver(|driver| {

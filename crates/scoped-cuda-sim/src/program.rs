@@ -105,8 +105,8 @@ impl Program {
     }
 }
 
-/// The code with which a device ends a kernel that does this. What a device does not notice has that
-/// of a launch that failed.
+/// The code with which a device ends a kernel that does this. What a device does not notice has
+/// that of a launch that failed.
 fn code_of(class: &Class) -> CUresult {
     match class {
         Class::OutOfBounds | Class::UseAfterFree => CUresult::ILLEGAL_ADDRESS,

@@ -505,7 +505,8 @@ pub const CU_LAUNCH_ATTRIBUTE_IGNORE: CUlaunchAttributeID = 0;
 pub const CU_LAUNCH_ATTRIBUTE_COOPERATIVE: CUlaunchAttributeID = 2;
 /// [`CUlaunchAttributeID`]: blocks of a cluster along x, y and z.
 pub const CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: CUlaunchAttributeID = 4;
-/// [`CUlaunchAttributeID`]: the launch may begin before the one ahead of it on the stream has ended.
+/// [`CUlaunchAttributeID`]: the launch may begin before the one ahead of it on the stream has
+/// ended.
 pub const CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION: CUlaunchAttributeID = 6;
 /// [`CUlaunchAttributeID`]: the priority of the launch.
 pub const CU_LAUNCH_ATTRIBUTE_PRIORITY: CUlaunchAttributeID = 8;

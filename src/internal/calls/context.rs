@@ -22,7 +22,8 @@ pub(crate) fn primary_ctx_retain(driver: Api, device: CUdevice) -> Result<CUcont
 pub(crate) unsafe fn primary_ctx_release(driver: Api, device: CUdevice) -> Result<()> {
     let _relaxed = driver.relaxed();
     driver.call_regardless("cuDevicePrimaryCtxRelease", |s| {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises: it owns one retain of the device's primary context
+        // and nothing made from it is used afterwards.
         unsafe { (s.cuDevicePrimaryCtxRelease)(device) }
     })
 }
@@ -42,7 +43,8 @@ pub(crate) fn ctx_get_current(driver: Api) -> Result<CUcontext> {
 /// stack (measured).
 pub(crate) unsafe fn ctx_push_current(driver: Api, context: CUcontext) -> Result<()> {
     driver.call_regardless("cuCtxPushCurrent", |s| {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises: `context` came from the driver. It may be dead: the driver
+        // then puts the dead handle on the stack (measured).
         unsafe { (s.cuCtxPushCurrent)(context) }
     })
 }
@@ -67,7 +69,8 @@ pub(crate) unsafe fn ctx_pop_current(driver: Api) -> Result<CUcontext> {
 pub(crate) unsafe fn ctx_get_id(driver: Api, context: CUcontext) -> Result<u64> {
     let mut id = 0;
     driver.call_regardless("cuCtxGetId", |s| {
-        // SAFETY: the caller's promise; the out-pointer is valid for the call.
+        // SAFETY: the caller promises: `context` came from the driver. It may be dead; the
+        // out-pointer is valid for the call.
         unsafe { (s.cuCtxGetId)(context, &raw mut id) }
     })?;
     Ok(id)

@@ -19,7 +19,8 @@ pub(crate) fn init(driver: Api) -> Result<()> {
 /// # Safety
 /// `address` is null or that of `cuDriverGetVersion`.
 pub(crate) unsafe fn driver_version(address: *const c_void) -> Version {
-    // SAFETY: the caller's promise; `Option` of a function pointer has null for `None`.
+    // SAFETY: the caller promises: `address` is null or that of `cuDriverGetVersion`; `Option` of a
+    // function pointer has null for `None`.
     let get = unsafe {
         mem::transmute::<*const c_void, Option<unsafe extern "C" fn(*mut c_int) -> CUresult>>(
             address,

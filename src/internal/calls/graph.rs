@@ -20,7 +20,7 @@ pub(crate) fn graph_create(driver: Api) -> Result<CUgraph> {
 /// # Safety
 /// `graph` is live and not used afterwards.
 pub(crate) unsafe fn graph_destroy(driver: Api, graph: CUgraph) -> Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: `graph` is live and not used afterwards.
     driver.call("cuGraphDestroy", |s| unsafe { (s.cuGraphDestroy)(graph) })
 }
 
@@ -36,7 +36,8 @@ pub(crate) unsafe fn graph_add_kernel_node(
 ) -> Result<CUgraphNode> {
     let mut node = CUgraphNode::NULL;
     driver.call("cuGraphAddKernelNode", |s| {
-        // SAFETY: the caller's promise; the other pointers are valid for the call.
+        // SAFETY: what `graph_add_kernel_node` asks of its caller; the other pointers are valid for
+        // the call.
         unsafe {
             (s.cuGraphAddKernelNode)(
                 &raw mut node,
@@ -61,7 +62,8 @@ pub(crate) unsafe fn graph_add_memcpy_node(
 ) -> Result<CUgraphNode> {
     let mut node = CUgraphNode::NULL;
     driver.call("cuGraphAddMemcpyNode", |s| {
-        // SAFETY: the caller's promise; the other pointers are valid for the call.
+        // SAFETY: the caller promises: `graph`, the nodes, which are its own, and `context` are
+        // live; the other pointers are valid for the call.
         unsafe {
             (s.cuGraphAddMemcpyNode)(
                 &raw mut node,
@@ -87,7 +89,8 @@ pub(crate) unsafe fn graph_add_memset_node(
 ) -> Result<CUgraphNode> {
     let mut node = CUgraphNode::NULL;
     driver.call("cuGraphAddMemsetNode", |s| {
-        // SAFETY: the caller's promise; the other pointers are valid for the call.
+        // SAFETY: the caller promises: `graph`, the nodes, which are its own, and `context` are
+        // live; the other pointers are valid for the call.
         unsafe {
             (s.cuGraphAddMemsetNode)(
                 &raw mut node,
@@ -111,7 +114,8 @@ pub(crate) unsafe fn graph_add_empty_node(
 ) -> Result<CUgraphNode> {
     let mut node = CUgraphNode::NULL;
     driver.call("cuGraphAddEmptyNode", |s| {
-        // SAFETY: the caller's promise; the other pointers are valid for the call.
+        // SAFETY: the caller promises: `graph` and the nodes, which are its own, are live; the
+        // other pointers are valid for the call.
         unsafe { (s.cuGraphAddEmptyNode)(&raw mut node, graph, after.as_ptr(), after.len()) }
     })?;
     Ok(node)
@@ -122,7 +126,7 @@ pub(crate) unsafe fn graph_add_empty_node(
 pub(crate) unsafe fn graph_instantiate(driver: Api, graph: CUgraph) -> Result<CUgraphExec> {
     let mut exec = CUgraphExec::NULL;
     driver.call("cuGraphInstantiateWithFlags", |s| {
-        // SAFETY: the caller's promise; the out-pointer is valid for the call.
+        // SAFETY: the caller promises: `graph` is live; the out-pointer is valid for the call.
         unsafe { (s.cuGraphInstantiateWithFlags)(&raw mut exec, graph, 0) }
     })?;
     Ok(exec)
@@ -131,7 +135,7 @@ pub(crate) unsafe fn graph_instantiate(driver: Api, graph: CUgraph) -> Result<CU
 /// # Safety
 /// `exec` is live and not used afterwards.
 pub(crate) unsafe fn graph_exec_destroy(driver: Api, exec: CUgraphExec) -> Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: `exec` is live and not used afterwards.
     driver.call("cuGraphExecDestroy", |s| unsafe {
         (s.cuGraphExecDestroy)(exec)
     })
@@ -140,7 +144,7 @@ pub(crate) unsafe fn graph_exec_destroy(driver: Api, exec: CUgraphExec) -> Resul
 /// # Safety
 /// Both are live and of one context.
 pub(crate) unsafe fn graph_upload(driver: Api, exec: CUgraphExec, stream: CUstream) -> Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: both are live and of one context.
     driver.call("cuGraphUpload", |s| unsafe {
         (s.cuGraphUpload)(exec, stream)
     })
@@ -151,7 +155,8 @@ pub(crate) unsafe fn graph_upload(driver: Api, exec: CUgraphExec, stream: CUstre
 /// the stream has passed this point.
 #[inline]
 pub(crate) unsafe fn graph_launch(driver: Api, exec: CUgraphExec, stream: CUstream) -> Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: both are live and of one context; what the nodes touch stays
+    // valid and otherwise untouched until the stream has passed this point.
     driver.call("cuGraphLaunch", |s| unsafe {
         (s.cuGraphLaunch)(exec, stream)
     })
@@ -166,7 +171,8 @@ pub(crate) unsafe fn graph_exec_kernel_node_set_params(
     node: CUgraphNode,
     parameters: &CUDA_KERNEL_NODE_PARAMS,
 ) -> Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: `exec` is live, `node` is a kernel node of its graph, and the
+    // parameters are as in [`graph_add_kernel_node`].
     driver.call("cuGraphExecKernelNodeSetParams", |s| unsafe {
         (s.cuGraphExecKernelNodeSetParams)(exec, node, parameters)
     })
@@ -180,7 +186,7 @@ pub(crate) unsafe fn graph_node_set_enabled(
     node: CUgraphNode,
     is_enabled: bool,
 ) -> Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: `exec` is live and `node` is a node of its graph.
     driver.call("cuGraphNodeSetEnabled", |s| unsafe {
         (s.cuGraphNodeSetEnabled)(exec, node, c_uint::from(is_enabled))
     })
@@ -195,7 +201,8 @@ pub(crate) unsafe fn graph_node_is_enabled(
 ) -> Result<bool> {
     let mut is_enabled = 0;
     driver.call("cuGraphNodeGetEnabled", |s| {
-        // SAFETY: the caller's promise; the out-pointer is valid for the call.
+        // SAFETY: the caller promises what `graph_node_set_enabled` asks for; the out-pointer is
+        // valid for the call.
         unsafe { (s.cuGraphNodeGetEnabled)(exec, node, &raw mut is_enabled) }
     })?;
     Ok(is_enabled != 0)

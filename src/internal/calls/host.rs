@@ -24,7 +24,8 @@ pub(crate) fn mem_host_alloc(driver: Api, bytes: usize, flags: c_uint) -> Result
 /// `memory` came from [`mem_host_alloc`], and neither host nor device uses it any more.
 pub(crate) unsafe fn mem_free_host(driver: Api, memory: *mut c_void) -> Result<()> {
     let _relaxed = driver.relaxed();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: `memory` came from [`mem_host_alloc`], and neither host nor
+    // device uses it any more.
     driver.call("cuMemFreeHost", |s| unsafe { (s.cuMemFreeHost)(memory) })
 }
 
@@ -37,7 +38,8 @@ pub(crate) unsafe fn mem_host_get_device_pointer(
     memory: *mut c_void,
 ) -> Result<CUdeviceptr> {
     let mut address = 0;
-    // SAFETY: the caller's promise; the out-pointer is valid for the call, and no flag is defined.
+    // SAFETY: the caller promises: `memory` lies in live page-locked memory; the out-pointer is
+    // valid for the call, and no flag is defined.
     driver.call("cuMemHostGetDevicePointer", |s| unsafe {
         (s.cuMemHostGetDevicePointer)(&raw mut address, memory, 0)
     })?;
@@ -55,7 +57,8 @@ pub(crate) unsafe fn mem_host_register(
     flags: c_uint,
 ) -> Result<()> {
     let _relaxed = driver.relaxed();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: `memory` has `bytes`, and stays allocated until
+    // [`mem_host_unregister`].
     driver.call("cuMemHostRegister", |s| unsafe {
         (s.cuMemHostRegister)(memory, bytes, flags)
     })
@@ -65,7 +68,8 @@ pub(crate) unsafe fn mem_host_register(
 /// `memory` was registered in the current context, and no copy that uses it is pending.
 pub(crate) unsafe fn mem_host_unregister(driver: Api, memory: *mut c_void) -> Result<()> {
     let _relaxed = driver.relaxed();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: `memory` was registered in the current context, and no copy that
+    // uses it is pending.
     driver.call("cuMemHostUnregister", |s| unsafe {
         (s.cuMemHostUnregister)(memory)
     })
@@ -87,7 +91,8 @@ pub(crate) fn mem_alloc_managed(driver: Api, bytes: usize) -> Result<CUdeviceptr
 /// `address` is the start of a live allocation, and neither host nor device uses it any more.
 pub(crate) unsafe fn mem_free(driver: Api, address: CUdeviceptr) -> Result<()> {
     let _relaxed = driver.relaxed();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: `address` is the start of a live allocation, and neither host
+    // nor device uses it any more.
     driver.call("cuMemFree", |s| unsafe { (s.cuMemFree)(address) })
 }
 
@@ -105,7 +110,8 @@ pub(crate) unsafe fn mem_prefetch_async(
     let Some(prefetch) = driver.symbols().cuMemPrefetchAsync else {
         return Err(driver.missing("cuMemPrefetchAsync"));
     };
-    // SAFETY: the caller's promise; the driver checks the device.
+    // SAFETY: the caller promises: `bytes` bytes are allocated at `address`, and `stream` is live;
+    // the driver checks the device.
     driver.call("cuMemPrefetchAsync", |_| unsafe {
         prefetch(address, bytes, device.unwrap_or(CPU), stream)
     })
@@ -125,7 +131,8 @@ pub(crate) unsafe fn mem_advise(
     let Some(advise) = driver.symbols().cuMemAdvise else {
         return Err(driver.missing("cuMemAdvise"));
     };
-    // SAFETY: the caller's promise; the driver checks advice and device.
+    // SAFETY: the caller promises: `bytes` bytes are allocated at `address`; the driver checks
+    // advice and device.
     driver.call("cuMemAdvise", |_| unsafe {
         advise(address, bytes, advice, device.unwrap_or(CPU))
     })

@@ -17,7 +17,7 @@ pub(crate) unsafe fn func_get_attribute(
 ) -> Result<c_int> {
     let mut value = 0;
     driver.call("cuFuncGetAttribute", |s| {
-        // SAFETY: the caller's promise; the out-pointer is valid for the call.
+        // SAFETY: the caller promises: `function` is live; the out-pointer is valid for the call.
         unsafe { (s.cuFuncGetAttribute)(&raw mut value, attribute, function) }
     })?;
     Ok(value)
@@ -31,7 +31,7 @@ pub(crate) unsafe fn func_set_attribute(
     attribute: CUfunction_attribute,
     value: c_int,
 ) -> Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: `function` is live.
     driver.call("cuFuncSetAttribute", |s| unsafe {
         (s.cuFuncSetAttribute)(function, attribute, value)
     })
@@ -44,7 +44,7 @@ pub(crate) unsafe fn func_set_cache_config(
     function: CUfunction,
     preference: CUfunc_cache,
 ) -> Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: `function` is live.
     driver.call("cuFuncSetCacheConfig", |s| unsafe {
         (s.cuFuncSetCacheConfig)(function, preference)
     })
@@ -64,7 +64,7 @@ pub(crate) unsafe fn func_get_param_info(
     };
     let (mut offset, mut size) = (0, 0);
     let info = driver.call("cuFuncGetParamInfo", |_| {
-        // SAFETY: the caller's promise; the out-pointers are valid for the call.
+        // SAFETY: the caller promises: `function` is live; the out-pointers are valid for the call.
         unsafe { get(function, index, &raw mut offset, &raw mut size) }
     });
     match info {
@@ -87,7 +87,7 @@ pub(crate) unsafe fn func_get_param_count(
         return Ok(None);
     };
     let mut count = 0;
-    // SAFETY: the caller's promise; the out-pointer is valid for the call.
+    // SAFETY: the caller promises: `function` is live; the out-pointer is valid for the call.
     driver.call("cuFuncGetParamCount", |_| unsafe {
         get(function, &raw mut count)
     })?;
@@ -107,7 +107,7 @@ pub(crate) unsafe fn occupancy_max_active_blocks(
 ) -> Result<c_int> {
     let mut blocks = 0;
     driver.call("cuOccupancyMaxActiveBlocksPerMultiprocessor", |s| {
-        // SAFETY: the caller's promise; the out-pointer is valid for the call.
+        // SAFETY: the caller promises: `function` is live; the out-pointer is valid for the call.
         unsafe {
             (s.cuOccupancyMaxActiveBlocksPerMultiprocessor)(
                 &raw mut blocks,
@@ -131,7 +131,8 @@ pub(crate) unsafe fn occupancy_max_cluster_size(
 ) -> Result<c_int> {
     let mut blocks = 0;
     driver.call("cuOccupancyMaxPotentialClusterSize", |s| {
-        // SAFETY: the caller's promise; both pointers are valid for the call.
+        // SAFETY: the caller promises: `function` is live; the configuration's attributes are as
+        // many as it says; both pointers are valid for the call.
         unsafe { (s.cuOccupancyMaxPotentialClusterSize)(&raw mut blocks, function, config) }
     })?;
     Ok(blocks)
@@ -148,7 +149,8 @@ pub(crate) unsafe fn occupancy_max_active_clusters(
 ) -> Result<c_int> {
     let mut clusters = 0;
     driver.call("cuOccupancyMaxActiveClusters", |s| {
-        // SAFETY: the caller's promise; both pointers are valid for the call.
+        // SAFETY: the caller promises what `occupancy_max_cluster_size` asks for; both pointers are
+        // valid for the call.
         unsafe { (s.cuOccupancyMaxActiveClusters)(&raw mut clusters, function, config) }
     })?;
     Ok(clusters)
@@ -167,8 +169,8 @@ pub(crate) unsafe fn launch_kernel(
     parameters: *mut *mut c_void,
 ) -> Result<()> {
     driver.call("cuLaunchKernelEx", |s| {
-        // SAFETY: the caller's promise; `extra` is null, so that the parameters are taken from
-        // `parameters`.
+        // SAFETY: what `launch_kernel` asks of its caller; `extra` is null, so that the parameters
+        // are taken from `parameters`.
         unsafe { (s.cuLaunchKernelEx)(config, function, parameters, ptr::null_mut()) }
     })
 }

@@ -35,8 +35,9 @@ pub(crate) unsafe fn link_add_data(
     name: &CStr,
 ) -> Result<()> {
     driver.call("cuLinkAddData", |s| {
-        // SAFETY: the caller's promise. The driver reads the data and the name during the call and
-        // keeps no reference (cuda.h).
+        // SAFETY: the caller promises: `state` is live and not used by another thread; `data` is a
+        // whole input of this kind, and PTX ends with a NUL. The driver reads the data and the name
+        // during the call and keeps no reference (cuda.h).
         unsafe {
             (s.cuLinkAddData)(
                 state,
@@ -59,7 +60,8 @@ pub(crate) unsafe fn link_add_data(
 pub(crate) unsafe fn link_complete(driver: Api, state: CUlinkState) -> Result<Box<[u8]>> {
     let (mut cubin, mut bytes) = (ptr::null_mut(), 0);
     driver.call("cuLinkComplete", |s| {
-        // SAFETY: the caller's promise; the out-pointers are valid for the call.
+        // SAFETY: the caller promises: `state` is live and not used by another thread; the
+        // out-pointers are valid for the call.
         unsafe { (s.cuLinkComplete)(state, &raw mut cubin, &raw mut bytes) }
     })?;
     if cubin.is_null() {
@@ -72,6 +74,6 @@ pub(crate) unsafe fn link_complete(driver: Api, state: CUlinkState) -> Result<Bo
 /// # Safety
 /// `state` is live and not used afterwards.
 pub(crate) unsafe fn link_destroy(driver: Api, state: CUlinkState) -> Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: `state` is live and not used afterwards.
     driver.call("cuLinkDestroy", |s| unsafe { (s.cuLinkDestroy)(state) })
 }

@@ -35,7 +35,7 @@ pub(crate) fn mem_pool_create(driver: Api, device: CUdevice) -> Result<CUmemoryP
 /// `pool` is live and not used afterwards.
 pub(crate) unsafe fn mem_pool_destroy(driver: Api, pool: CUmemoryPool) -> Result<()> {
     let _relaxed = driver.relaxed();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: `pool` is live and not used afterwards.
     driver.call("cuMemPoolDestroy", |s| unsafe {
         (s.cuMemPoolDestroy)(pool)
     })
@@ -52,8 +52,8 @@ pub(crate) unsafe fn mem_pool_set_release_threshold(
 ) -> Result<()> {
     let _relaxed = driver.relaxed();
     driver.call("cuMemPoolSetAttribute", |s| {
-        // SAFETY: the caller's promise; this attribute is a 64-bit number and the pointer is valid
-        // for the call.
+        // SAFETY: the caller promises: `pool` is live; this attribute is a 64-bit number and the
+        // pointer is valid for the call.
         unsafe {
             (s.cuMemPoolSetAttribute)(
                 pool,
@@ -77,8 +77,9 @@ pub(crate) unsafe fn mem_pool_get_bytes(
     let _relaxed = driver.relaxed();
     let mut bytes = 0_u64;
     driver.call("cuMemPoolGetAttribute", |s| {
-        // SAFETY: the caller's promise; these attributes are 64-bit numbers and the pointer is
-        // valid for the call.
+        // SAFETY: the caller promises: `pool` is live; `attribute` is one of
+        // `CU_MEMPOOL_ATTR_RESERVED_MEM_*` and `CU_MEMPOOL_ATTR_USED_MEM_*`; these attributes are
+        // 64-bit numbers and the pointer is valid for the call.
         unsafe { (s.cuMemPoolGetAttribute)(pool, attribute, (&raw mut bytes).cast()) }
     })?;
     Ok(bytes)
@@ -90,7 +91,7 @@ pub(crate) unsafe fn mem_pool_get_bytes(
 /// `pool` is live.
 pub(crate) unsafe fn mem_pool_trim_to(driver: Api, pool: CUmemoryPool, keep: usize) -> Result<()> {
     let _relaxed = driver.relaxed();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: `pool` is live.
     driver.call("cuMemPoolTrimTo", |s| unsafe {
         (s.cuMemPoolTrimTo)(pool, keep)
     })
@@ -114,7 +115,7 @@ pub(crate) unsafe fn mem_pool_set_access(
         flags: CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
     };
     driver.call("cuMemPoolSetAccess", |s| {
-        // SAFETY: the caller's promise; one description is passed and counted.
+        // SAFETY: the caller promises: `pool` is live; one description is passed and counted.
         unsafe { (s.cuMemPoolSetAccess)(pool, &raw const access, 1) }
     })
 }
@@ -132,7 +133,9 @@ pub(crate) unsafe fn mem_alloc_from_pool_async(
     let _relaxed = driver.relaxed();
     let mut address = 0;
     driver.call("cuMemAllocFromPoolAsync", |s| {
-        // SAFETY: the caller's promise; the out-pointer is valid for the call.
+        // SAFETY: the caller promises: `pool` and `stream` are live and belong to one device. The
+        // memory may be used on `stream`, and elsewhere once that is ordered after this call; the
+        // out-pointer is valid for the call.
         unsafe { (s.cuMemAllocFromPoolAsync)(&raw mut address, bytes, pool, stream) }
     })?;
     Ok(address)
@@ -148,7 +151,8 @@ pub(crate) unsafe fn mem_free_async(
     stream: CUstream,
 ) -> Result<()> {
     let _relaxed = driver.relaxed();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: `address` is the start of a live allocation, `stream` is live,
+    // and every use of the memory is ordered before this point of it.
     driver.call("cuMemFreeAsync", |s| unsafe {
         (s.cuMemFreeAsync)(address, stream)
     })
@@ -165,7 +169,7 @@ pub(crate) unsafe fn memcpy_htod_async(
     bytes: usize,
     stream: CUstream,
 ) -> Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: what `memcpy_htod_async` asks of its caller.
     driver.call("cuMemcpyHtoDAsync", |s| unsafe {
         (s.cuMemcpyHtoDAsync)(to, from, bytes, stream)
     })
@@ -181,7 +185,7 @@ pub(crate) unsafe fn memcpy_dtoh_async(
     bytes: usize,
     stream: CUstream,
 ) -> Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises what `memcpy_htod_async` asks for, the other way round.
     driver.call("cuMemcpyDtoHAsync", |s| unsafe {
         (s.cuMemcpyDtoHAsync)(to, from, bytes, stream)
     })
@@ -197,7 +201,8 @@ pub(crate) unsafe fn memcpy_dtod_async(
     bytes: usize,
     stream: CUstream,
 ) -> Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises what `memcpy_htod_async` asks for, both sides in memory of the
+    // stream's device and not overlapping.
     driver.call("cuMemcpyDtoDAsync", |s| unsafe {
         (s.cuMemcpyDtoDAsync)(to, from, bytes, stream)
     })
@@ -221,7 +226,8 @@ pub(crate) unsafe fn memcpy_peer_async(
     stream: CUstream,
 ) -> Result<()> {
     driver.call("cuMemcpyPeerAsync", |s| {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises what `memcpy_htod_async` asks for; each context is live and
+        // the one whose device has the memory.
         unsafe {
             (s.cuMemcpyPeerAsync)(
                 to.address,
@@ -246,7 +252,8 @@ pub(crate) unsafe fn memset_d8_async(
     count: usize,
     stream: CUstream,
 ) -> Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: `to` has room for `count` bytes until `stream`, which is live,
+    // has passed this point, and nothing else touches them.
     driver.call("cuMemsetD8Async", |s| unsafe {
         (s.cuMemsetD8Async)(to, value, count, stream)
     })
@@ -262,7 +269,8 @@ pub(crate) unsafe fn memset_d16_async(
     count: usize,
     stream: CUstream,
 ) -> Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises what `memset_d8_async` asks for, for `count` elements of 2 bytes;
+    // `to` is aligned to 2.
     driver.call("cuMemsetD16Async", |s| unsafe {
         (s.cuMemsetD16Async)(to, value, count, stream)
     })
@@ -278,7 +286,8 @@ pub(crate) unsafe fn memset_d32_async(
     count: usize,
     stream: CUstream,
 ) -> Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises what `memset_d8_async` asks for, for `count` elements of 4 bytes;
+    // `to` is aligned to 4.
     driver.call("cuMemsetD32Async", |s| unsafe {
         (s.cuMemsetD32Async)(to, value, count, stream)
     })

@@ -41,7 +41,8 @@ pub(crate) unsafe fn module_load(
 /// `module` is live, none of its functions is pending or used afterwards.
 pub(crate) unsafe fn module_unload(driver: Api, module: CUmodule) -> Result<()> {
     let _relaxed = driver.relaxed();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: `module` is live, none of its functions is pending or used
+    // afterwards.
     driver.call("cuModuleUnload", |s| unsafe { (s.cuModuleUnload)(module) })
 }
 
@@ -54,8 +55,8 @@ pub(crate) unsafe fn module_get_function(
 ) -> Result<CUfunction> {
     let mut function = CUfunction::NULL;
     driver.call("cuModuleGetFunction", |s| {
-        // SAFETY: the caller's promise; the name is NUL-terminated and the out-pointer valid for
-        // the call.
+        // SAFETY: the caller promises: `module` is live. So is the function, as long as the module
+        // is; the name is NUL-terminated and the out-pointer valid for the call.
         unsafe { (s.cuModuleGetFunction)(&raw mut function, module, name.as_ptr()) }
     })?;
     Ok(function)
@@ -72,8 +73,8 @@ pub(crate) unsafe fn module_get_global(
 ) -> Result<(CUdeviceptr, usize)> {
     let (mut address, mut bytes) = (0, 0);
     driver.call("cuModuleGetGlobal", |s| {
-        // SAFETY: the caller's promise; the name is NUL-terminated and the out-pointers valid for
-        // the call.
+        // SAFETY: the caller promises: `module` is live. So is the variable, as long as the module
+        // is; the name is NUL-terminated and the out-pointers valid for the call.
         unsafe { (s.cuModuleGetGlobal)(&raw mut address, &raw mut bytes, module, name.as_ptr()) }
     })?;
     Ok((address, bytes))

@@ -16,7 +16,7 @@ pub(crate) unsafe fn memcpy_2d_async(
     copy: &CUDA_MEMCPY2D,
     stream: CUstream,
 ) -> Result<()> {
-    // SAFETY: the caller's promise; the description is read during the call.
+    // SAFETY: what `memcpy_2d_async` asks of its caller; the description is read during the call.
     driver.call("cuMemcpy2DAsync", |s| unsafe {
         (s.cuMemcpy2DAsync)(copy, stream)
     })
@@ -29,7 +29,8 @@ pub(crate) unsafe fn memcpy_3d_async(
     copy: &CUDA_MEMCPY3D,
     stream: CUstream,
 ) -> Result<()> {
-    // SAFETY: the caller's promise; the description is read during the call.
+    // SAFETY: the caller promises what `memcpy_2d_async` asks for, for each slice; the description
+    // is read during the call.
     driver.call("cuMemcpy3DAsync", |s| unsafe {
         (s.cuMemcpy3DAsync)(copy, stream)
     })
@@ -43,7 +44,8 @@ pub(crate) unsafe fn memcpy_3d_peer_async(
     copy: &CUDA_MEMCPY3D_PEER,
     stream: CUstream,
 ) -> Result<()> {
-    // SAFETY: the caller's promise; the description is read during the call.
+    // SAFETY: the caller promises what `memcpy_3d_async` asks for; each side is device memory, and
+    // its context is live and the one whose device has it; the description is read during the call.
     driver.call("cuMemcpy3DPeerAsync", |s| unsafe {
         (s.cuMemcpy3DPeerAsync)(copy, stream)
     })
@@ -75,7 +77,8 @@ pub(crate) unsafe fn memset_d2d8_async(
         width,
         height,
     } = rows;
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: the rows are allocated on the device of `stream`, which is live,
+    // until it has passed this point, and nothing else touches them.
     driver.call("cuMemsetD2D8Async", |s| unsafe {
         (s.cuMemsetD2D8Async)(to, pitch, value, width, height, stream)
     })
@@ -95,7 +98,8 @@ pub(crate) unsafe fn memset_d2d16_async(
         width,
         height,
     } = rows;
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises what `memset_d2d8_async` asks for, for elements of 2 bytes;
+    // address and pitch are multiples of 2.
     driver.call("cuMemsetD2D16Async", |s| unsafe {
         (s.cuMemsetD2D16Async)(to, pitch, value, width, height, stream)
     })
@@ -115,7 +119,8 @@ pub(crate) unsafe fn memset_d2d32_async(
         width,
         height,
     } = rows;
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises what `memset_d2d8_async` asks for, for elements of 4 bytes;
+    // address and pitch are multiples of 4.
     driver.call("cuMemsetD2D32Async", |s| unsafe {
         (s.cuMemsetD2D32Async)(to, pitch, value, width, height, stream)
     })

@@ -42,7 +42,7 @@ pub(crate) fn ctx_stream_priority_range(driver: Api) -> Result<(c_int, c_int)> {
 /// # Safety
 /// `stream` is live and not used afterwards.
 pub(crate) unsafe fn stream_destroy(driver: Api, stream: CUstream) -> Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: `stream` is live and not used afterwards.
     driver.call("cuStreamDestroy", |s| unsafe {
         (s.cuStreamDestroy)(stream)
     })
@@ -55,7 +55,7 @@ pub(crate) unsafe fn stream_destroy(driver: Api, stream: CUstream) -> Result<()>
 #[inline]
 pub(crate) unsafe fn stream_synchronize(driver: Api, stream: CUstream) -> Result<(), CUresult> {
     let _relaxed = driver.relaxed();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: `stream` is live.
     let code = unsafe { (driver.symbols().cuStreamSynchronize)(stream) };
     if code == CUresult::SUCCESS {
         Ok(())
@@ -70,7 +70,7 @@ pub(crate) unsafe fn stream_synchronize(driver: Api, stream: CUstream) -> Result
 /// `stream` is live.
 pub(crate) unsafe fn stream_query(driver: Api, stream: CUstream) -> CUresult {
     let _relaxed = driver.relaxed();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: `stream` is live.
     unsafe { (driver.symbols().cuStreamQuery)(stream) }
 }
 
@@ -80,7 +80,7 @@ pub(crate) unsafe fn stream_query(driver: Api, stream: CUstream) -> CUresult {
 /// `stream` is live.
 pub(crate) unsafe fn stream_is_idle(driver: Api, stream: CUstream) -> Result<bool> {
     let _relaxed = driver.relaxed();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: `stream` is live.
     driver.ask("cuStreamQuery", |s| unsafe { (s.cuStreamQuery)(stream) })
 }
 
@@ -92,7 +92,7 @@ pub(crate) unsafe fn stream_wait_event(
     stream: CUstream,
     event: CUevent,
 ) -> Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: both are live. They may belong to different contexts.
     driver.call("cuStreamWaitEvent", |s| unsafe {
         (s.cuStreamWaitEvent)(stream, event, 0)
     })
@@ -111,7 +111,7 @@ pub(crate) fn event_create(driver: Api, flags: c_uint) -> Result<CUevent> {
 /// # Safety
 /// `event` is live and not used afterwards.
 pub(crate) unsafe fn event_destroy(driver: Api, event: CUevent) -> Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: `event` is live and not used afterwards.
     driver.call("cuEventDestroy", |s| unsafe { (s.cuEventDestroy)(event) })
 }
 
@@ -119,7 +119,7 @@ pub(crate) unsafe fn event_destroy(driver: Api, event: CUevent) -> Result<()> {
 /// Both are live and belong to one context.
 #[inline]
 pub(crate) unsafe fn event_record(driver: Api, event: CUevent, stream: CUstream) -> Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: both are live and belong to one context.
     driver.call("cuEventRecord", |s| unsafe {
         (s.cuEventRecord)(event, stream)
     })
@@ -132,7 +132,7 @@ pub(crate) unsafe fn event_record(driver: Api, event: CUevent, stream: CUstream)
 /// `event` is live.
 pub(crate) unsafe fn event_is_complete(driver: Api, event: CUevent) -> Result<bool> {
     let _relaxed = driver.relaxed();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: `event` is live.
     driver.ask("cuEventQuery", |s| unsafe { (s.cuEventQuery)(event) })
 }
 
@@ -143,7 +143,7 @@ pub(crate) unsafe fn event_is_complete(driver: Api, event: CUevent) -> Result<bo
 /// `event` is live.
 pub(crate) unsafe fn event_synchronize(driver: Api, event: CUevent) -> Result<()> {
     let _relaxed = driver.relaxed();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: `event` is live.
     driver.call("cuEventSynchronize", |s| unsafe {
         (s.cuEventSynchronize)(event)
     })
@@ -161,7 +161,8 @@ pub(crate) unsafe fn event_elapsed_time(
 ) -> Result<Option<f32>> {
     let mut milliseconds = 0.0;
     let is_done = driver.ask("cuEventElapsedTime", |s| {
-        // SAFETY: the caller's promise; the out-pointer is valid for the call.
+        // SAFETY: the caller promises: both are live, record times and belong to one context; the
+        // out-pointer is valid for the call.
         unsafe { (s.cuEventElapsedTime)(&raw mut milliseconds, start, end) }
     })?;
     Ok(is_done.then_some(milliseconds))
@@ -173,7 +174,7 @@ pub(crate) unsafe fn event_elapsed_time(
 /// `event` is live.
 pub(crate) unsafe fn event_query(driver: Api, event: CUevent) -> CUresult {
     let _relaxed = driver.relaxed();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: `event` is live.
     unsafe { (driver.symbols().cuEventQuery)(event) }
 }
 
@@ -186,7 +187,7 @@ pub(crate) unsafe fn event_synchronize_regardless(
     event: CUevent,
 ) -> Result<(), CUresult> {
     let _relaxed = driver.relaxed();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: `event` is live.
     let code = unsafe { (driver.symbols().cuEventSynchronize)(event) };
     if code == CUresult::SUCCESS {
         Ok(())
@@ -204,7 +205,8 @@ pub(crate) unsafe fn launch_host_func(
     function: CUhostFn,
     user_data: *mut c_void,
 ) -> Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: `stream` is live. `function` may be called with `user_data` on
+    // any thread, once and at any time, or never.
     driver.call("cuLaunchHostFunc", |s| unsafe {
         (s.cuLaunchHostFunc)(stream, function, user_data)
     })

@@ -239,8 +239,8 @@ impl<'h, T> HostRowsMut<'h, T> {
     }
 }
 
-/// Host memory that rows can be written from: [`HostRows`], or a slice, array, vector or [`PinnedBuffer`]
-/// that has as many elements as the destination. Sealed.
+/// Host memory that rows can be written from: [`HostRows`], or a slice, array, vector or
+/// [`PinnedBuffer`] that has as many elements as the destination. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not host memory that rows of `{T}` can be written from",
     note = "pass `HostRows`, or a reference to a slice, array, `Vec` or `PinnedBuffer` of exactly this element type"
@@ -251,8 +251,8 @@ pub trait RowSource<'h, T: 'h> {
     fn rows(self, extent: Extent, token: Token) -> Result<HostRows<'h, T>>;
 }
 
-/// Host memory that rows can be read into: [`HostRowsMut`], or a slice, array, vector or [`PinnedBuffer`]
-/// that has as many elements as the source. Sealed.
+/// Host memory that rows can be read into: [`HostRowsMut`], or a slice, array, vector or
+/// [`PinnedBuffer`] that has as many elements as the source. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not host memory that rows of `{T}` can be read into",
     note = "pass `HostRowsMut`, or a mutable reference to a slice, array, `Vec` or `PinnedBuffer` of exactly this element type"

@@ -9,7 +9,7 @@ mod pitched;
 pub(crate) mod region;
 mod slice;
 
-pub use host::{HostRows, HostRowsMut, RowSource, RowTarget};
+pub use host::{HostRows, HostRowsMut};
 pub use pitched::PitchedBuffer;
 pub use slice::{PitchedSlice, PitchedSliceMut};
 

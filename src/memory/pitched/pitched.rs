@@ -61,8 +61,8 @@ impl<'ctx> Context<'ctx> {
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), or what the driver returns.
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
-    /// may reach.
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a
+    /// device may reach.
     #[doc(alias = "cuMemAllocFromPoolAsync")]
     #[doc(alias = "cuMemsetD8Async")]
     pub fn pitched_zeros<T: Element>(self, extent: Extent) -> Result<PitchedBuffer<'ctx, T>> {
@@ -145,8 +145,8 @@ impl<'ctx, T: Element> PitchedBuffer<'ctx, T> {
     /// As there.
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
-    /// may reach.
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a
+    /// device may reach.
     pub fn copy_from(&mut self, source: &impl PitchedMemory<'ctx, T>) -> Result<()> {
         self.as_mut_slice().copy_from(source)
     }
@@ -157,8 +157,8 @@ impl<'ctx, T: Element> PitchedBuffer<'ctx, T> {
     /// As there.
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
-    /// may reach.
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a
+    /// device may reach.
     pub fn fill(&mut self, value: T) -> Result<()>
     where
         T: Fill,

@@ -242,7 +242,7 @@ pub(crate) unsafe fn copy<T>(
             WidthInBytes: width,
             Height: extent.height,
         };
-        // SAFETY: the caller's promise; the description says the same.
+        // SAFETY: what `copy` asks of its caller; the description says the same.
         return current::bind(context, || unsafe {
             calls::memcpy_2d_async(context.api(), &copy, stream)
         });
@@ -274,7 +274,7 @@ pub(crate) unsafe fn copy<T>(
         Height: extent.height,
         Depth: extent.depth,
     };
-    // SAFETY: the caller's promise; the description says the same.
+    // SAFETY: what `copy` asks of its caller; the description says the same.
     current::bind(context, || unsafe {
         calls::memcpy_3d_async(context.api(), &copy, stream)
     })
@@ -327,7 +327,8 @@ pub(crate) unsafe fn copy_between<T>(
         Height: extent.height,
         Depth: extent.depth,
     };
-    // SAFETY: the caller's promise; the description says the same.
+    // SAFETY: the caller promises what `copy` asks for, with each side on the device of its
+    // context, which is live. `context` is one of the two; the description says the same.
     current::bind(context, || unsafe {
         calls::memcpy_3d_peer_async(context.api(), &copy, stream)
     })

@@ -35,7 +35,8 @@ pub struct PitchedSlice<'b, 'ctx, T> {
 ///
 /// Two of them never share an element. Their rows may alternate in memory, as those of the two
 /// halves that
-/// [`split_at_mut`](Self::split_at_mut) makes along [`Axis::X`]: an operation on one touches its own elements and nothing between them.
+/// [`split_at_mut`](Self::split_at_mut) makes along [`Axis::X`]: an operation on one touches its
+/// own elements and nothing between them.
 pub struct PitchedSliceMut<'b, 'ctx, T> {
     context: Context<'ctx>,
     region: Region,
@@ -276,8 +277,8 @@ impl<'ctx, T: Pod> PitchedSliceMut<'_, 'ctx, T> {
     /// [`Error::ExtentMismatch`](crate::Error::ExtentMismatch) or what the driver returns.
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
-    /// may reach.
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a
+    /// device may reach.
     #[doc(alias = "cuMemcpy2DAsync")]
     #[doc(alias = "cuMemcpy3DAsync")]
     pub fn copy_from(&mut self, source: &impl PitchedMemory<'ctx, T>) -> Result<()> {
@@ -305,8 +306,8 @@ impl<'ctx, T: Pod> PitchedSliceMut<'_, 'ctx, T> {
     /// What the driver returns.
     ///
     /// # Aborts
-    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a device
-    /// may reach.
+    /// [As described](crate::safety#where-the-process-ends), when there is host memory that a
+    /// device may reach.
     #[doc(alias = "cuMemsetD2D8Async")]
     #[doc(alias = "cuMemsetD2D16Async")]
     #[doc(alias = "cuMemsetD2D32Async")]

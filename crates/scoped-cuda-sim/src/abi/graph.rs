@@ -36,7 +36,7 @@ unsafe fn node_handles(nodes: *const CUgraphNode, count: usize) -> Outcome<Vec<H
     if nodes.is_null() {
         return Err(CUresult::INVALID_VALUE);
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: `nodes` is null, or points to `count` nodes.
     let nodes = unsafe { slice::from_raw_parts(nodes, count) };
     Ok(nodes.iter().copied().map(node_handle).collect())
 }
@@ -83,9 +83,11 @@ unsafe fn add(
     count: usize,
     work: impl FnOnce(&Machine, &mut State) -> Outcome<Option<Work>>,
 ) -> CUresult {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: `node` is null or valid for the call; `dependencies` is null, or
+    // points to `count` nodes.
     let node = unsafe { Out::new(node) };
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: `node` is null or valid for the call; `dependencies` is null, or
+    // points to `count` nodes.
     let dependencies = unsafe { node_handles(dependencies, count) };
     let graph = graph_handle(graph);
     call(name, Named::Handle(graph), |machine, mut state| {
@@ -113,7 +115,8 @@ unsafe fn launch(
         is_cooperative: false,
     };
     let function = function_handle(node.func);
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: `parameters` is null, or says a kernel with a pointer to a value
+    // for each of its parameters.
     let launch = unsafe { launch_of(machine, state, function, shape, node.kernelParams) }?;
     Ok(Work::Launch(launch))
 }
@@ -276,8 +279,8 @@ pub(super) unsafe extern "C" fn cuGraphLaunch(exec: CUgraphExec, stream: CUstrea
         "cuGraphLaunch",
         Named::Handle(exec),
         |machine, mut state| {
-            // A stream names its context. The default stream, whose context is the current one, does
-            // not.
+            // A stream names its context. The default stream, whose context is the current one,
+            // does not.
             let is_default = stream == Handle::NULL;
             if is_default && state.seen_current() == Current::None {
                 return Err(CUresult::INVALID_VALUE);

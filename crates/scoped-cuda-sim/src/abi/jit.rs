@@ -94,13 +94,15 @@ impl Jit {
     pub(super) unsafe fn answer(&self, loaded: &Result<Loaded, Refused>) {
         match loaded {
             Ok(loaded) => {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller promises: what [`read`](Self::read) was told about is still
+                // there.
                 unsafe { self.tell(&loaded.info) };
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller promises: what [`read`](Self::read) was told about is still
+                // there.
                 unsafe { self.error.write("", true) };
             }
             // Beside an information log, the sizes stay what they were.
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises: what [`read`](Self::read) was told about is still there.
             Err(refused) => unsafe { self.error.write(&refused.log, self.info.size.is_null()) },
         }
     }
@@ -110,16 +112,16 @@ impl Jit {
     /// # Safety
     /// As for [`answer`](Self::answer).
     pub(super) unsafe fn tell(&self, info: &str) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises what `answer` asks for.
         unsafe { self.info.write(info, true) };
         if let Some((at, threads)) = self.threads {
             let threads = threads.min(1024).next_multiple_of(32);
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises what `answer` asks for.
             unsafe { at.write(ptr::without_provenance_mut(threads as usize)) };
         }
         if let Some(at) = self.time {
             let milliseconds = 1.0_f32.to_bits();
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises what `answer` asks for.
             unsafe { at.write(ptr::without_provenance_mut(milliseconds as usize)) };
         }
     }
@@ -129,7 +131,7 @@ impl Jit {
     /// # Safety
     /// As for [`answer`](Self::answer).
     pub(super) unsafe fn complain(&self, log: &str) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises what `answer` asks for.
         unsafe { self.error.write(log, false) };
     }
 }

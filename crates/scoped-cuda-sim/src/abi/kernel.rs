@@ -194,7 +194,8 @@ pub(super) unsafe extern "C" fn cuLaunchKernelEx(
 /// # Safety
 /// The pointer is null, or that of a configuration with as many attributes as it says.
 pub(super) unsafe fn read_config(config: *const CUlaunchConfig) -> Outcome<(Shape, Handle)> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises: the pointer is null, or that of a configuration with as many
+    // attributes as it says.
     let config = unsafe { config.as_ref() }.ok_or(CUresult::INVALID_VALUE)?;
     let mut shape = Shape {
         grid: [config.gridDimX, config.gridDimY, config.gridDimZ],
@@ -239,7 +240,7 @@ unsafe fn launch(
     if state.home(stream)?.0 != own {
         return Err(CUresult::INVALID_HANDLE);
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises what `read_parameters` asks for.
     let launch = unsafe { launch_of(machine, &mut state, function, shape, parameters) }?;
     machine.enqueue(&mut state, stream, Work::Launch(launch))?;
     Ok(())
@@ -261,7 +262,7 @@ pub(super) unsafe fn launch_of(
     state.live(context)?;
     let device = state.device_of(context);
     occupancy::check(state.function(function)?, shape)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises what `read_parameters` asks for.
     let values = unsafe { read_parameters(&entry, parameters) }?;
     let body = machine.bodies().get(&entry.name).cloned();
     let code = match body {
