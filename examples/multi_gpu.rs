@@ -19,8 +19,8 @@ mod common;
 use scoped_cuda::ffi::CUresult;
 use scoped_cuda::sim::{Peers, Simulation};
 use scoped_cuda::{
-    Buffer, Context, Driver, Error, In, Kernel, LaunchConfig, OnStream, Out, Result, Scope,
-    ScopedStream, SliceMut, Stream, Transfer, scope,
+    Buffer, Context, Driver, Error, In, Kernel, LaunchConfig, LentSlice, Out, Result, Scope,
+    ScopedStream, Stream, Transfer, scope,
 };
 use std::mem::swap;
 use std::time::Instant;
@@ -169,8 +169,8 @@ struct Part<'ctx> {
 struct Lent<'s, 'scope, 'ctx> {
     stream: ScopedStream<'s, 'scope, 'ctx>,
     kernel: &'scope Kernel<'ctx, (In<f32>, Out<f32>, u32)>,
-    now: OnStream<'s, SliceMut<'scope, 'ctx, f32>>,
-    next: OnStream<'s, SliceMut<'scope, 'ctx, f32>>,
+    now: LentSlice<'s, 'scope, 'ctx, f32>,
+    next: LentSlice<'s, 'scope, 'ctx, f32>,
 }
 
 /// A row and one more device on its right, with the tokens for the two that meet.

@@ -11,7 +11,7 @@
 #![allow(unsafe_code)] // loads a C library and calls it
 
 use libloading::Library;
-use scoped_cuda::{Context, Driver, OnStream, ScopedStream, SliceMut};
+use scoped_cuda::{Context, Driver, LentSlice, ScopedStream, SliceMut};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::time::{Duration, Instant};
 use std::{env, process, ptr, thread};
@@ -178,7 +178,7 @@ impl<'nccl, 'ctx> Communicator<'nccl, 'ctx> {
     unsafe fn all_reduce_sum<'s, 'scope>(
         &'scope self,
         s: ScopedStream<'s, 'scope, 'ctx>,
-        memory: &mut OnStream<'s, SliceMut<'_, 'ctx, f32>>,
+        memory: &mut LentSlice<'s, '_, 'ctx, f32>,
     ) -> Result<(), Failure> {
         const NCCL_FLOAT32: c_int = 7;
         const NCCL_SUM: c_int = 0;

@@ -15,7 +15,7 @@ mod common;
 
 use scoped_cuda::sim::Simulation;
 use scoped_cuda::{
-    Buffer, InOut, Kernel, LaunchConfig, OnStream, Result, ScopedStream, SliceMut, Stream, scope,
+    Buffer, InOut, Kernel, LaunchConfig, LentSlice, Result, ScopedStream, SliceMut, Stream, scope,
 };
 use std::time::{Duration, Instant};
 use std::{env, error, fs, iter, thread};
@@ -175,7 +175,7 @@ impl Pipeline<'_> {
 fn launch<'s, 'scope, 'ctx>(
     stream: ScopedStream<'s, 'scope, 'ctx>,
     mix: &'scope Mix<'ctx>,
-    buffer: &mut OnStream<'s, SliceMut<'scope, 'ctx, u32>>,
+    buffer: &mut LentSlice<'s, 'scope, 'ctx, u32>,
     len: usize,
     rounds: u32,
 ) -> Result<()> {

@@ -45,8 +45,9 @@ pub use kernel::{
     Optional, Out, PtrLen, Ptx, Rows, SafeKernel, SharedBytes, WithLen,
 };
 pub use memory::{
-    Buffer, HostRows, HostRowsMut, ManagedBuffer, OnStream, PinnedBuffer, PitchedBuffer,
-    PitchedSlice, PitchedSliceMut, Slice, SliceMut, WriteCombinedBuffer,
+    Buffer, HostRows, HostRowsMut, LentRows, LentSlice, ManagedBuffer, OnStream, PinnedBuffer,
+    PitchedBuffer, PitchedSlice, PitchedSliceMut, ScopedBuffer, Slice, SliceMut,
+    WriteCombinedBuffer,
 };
 pub use owned_context::OwnedContext;
 pub use owned_copy::{OwnedCopy, RefusedCopy};

@@ -2,9 +2,9 @@
 
 #![allow(unsafe_code)] // frees and copies device memory
 
-use super::OnStream;
 use super::slice::{Slice, SliceMut};
 use super::{Element, Fill, Memory, MemoryMut, resolve, sealed, size_of_elements};
+use super::{LentSlice, OnStream};
 use crate::context::Context;
 use crate::error::{CloseError, Result};
 use crate::ffi::{CUdeviceptr, CUstream};
@@ -358,7 +358,7 @@ impl<'scope, 'ctx, T> Buffer<'ctx, T> {
     pub fn lend<'s>(
         &'scope mut self,
         stream: ScopedStream<'s, 'scope, 'ctx>,
-    ) -> OnStream<'s, SliceMut<'scope, 'ctx, T>> {
+    ) -> LentSlice<'s, 'scope, 'ctx, T> {
         OnStream::new(self.as_mut_slice(), stream.brand())
     }
 }

@@ -2,7 +2,9 @@
 
 #![allow(unsafe_code)] // vouches for what was written
 
-use super::{Buffer, Element, Fill, MemoryMut, OnStream, Pattern, Readable, same_len};
+use super::{
+    Buffer, Element, Fill, MemoryMut, OnStream, Pattern, Readable, ScopedBuffer, same_len,
+};
 use crate::error::Result;
 use crate::internal::{calls, current};
 use crate::stream::ScopedStream;
@@ -21,7 +23,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     #[doc(alias = "cuMemsetD8Async")]
     #[doc(alias = "cuMemFreeAsync")]
     #[doc(alias = "alloc_zeros")]
-    pub fn zeros<T: Pod>(self, len: usize) -> Result<OnStream<'s, Buffer<'ctx, T>>> {
+    pub fn zeros<T: Pod>(self, len: usize) -> Result<ScopedBuffer<'s, 'ctx, T>> {
         let buffer = Buffer::allocate(self.context(), len, self.stream().as_raw())?;
         let bytes = buffer.size_bytes();
         if bytes > 0 {
@@ -166,10 +168,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     /// [`Error::SizeOverflow`](crate::Error::SizeOverflow),
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), or what the driver returns.
     #[doc(alias = "cuMemAllocFromPoolAsync")]
-    pub fn uninit<T: Element>(
-        self,
-        len: usize,
-    ) -> Result<OnStream<'s, Buffer<'ctx, MaybeUninit<T>>>> {
+    pub fn uninit<T: Element>(self, len: usize) -> Result<ScopedBuffer<'s, 'ctx, MaybeUninit<T>>> {
         let buffer = Buffer::allocate(self.context(), len, self.stream().as_raw())?;
         Ok(OnStream::new(buffer, self.brand()))
     }
@@ -196,7 +195,7 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     #[doc(alias = "cuMemAllocFromPoolAsync")]
     #[doc(alias = "cuMemcpyHtoDAsync")]
     #[doc(alias = "clone_htod")]
-    pub fn upload<T: Element>(self, source: &'scope [T]) -> Result<OnStream<'s, Buffer<'ctx, T>>> {
+    pub fn upload<T: Element>(self, source: &'scope [T]) -> Result<ScopedBuffer<'s, 'ctx, T>> {
         let memory = self.uninit(source.len())?;
         self.write_init(source, memory)
     }
@@ -226,8 +225,8 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     pub fn write_init<T: Element>(
         self,
         source: &'scope [T],
-        destination: OnStream<'s, Buffer<'ctx, MaybeUninit<T>>>,
-    ) -> Result<OnStream<'s, Buffer<'ctx, T>>> {
+        destination: ScopedBuffer<'s, 'ctx, MaybeUninit<T>>,
+    ) -> Result<ScopedBuffer<'s, 'ctx, T>> {
         same_len(source.len(), destination.len())?;
         // SAFETY: this very call writes every element, before it gives anybody the handle to read
         // one.
@@ -244,7 +243,7 @@ impl<'s, 'ctx, T: Pod> OnStream<'s, Buffer<'ctx, MaybeUninit<T>>> {
     /// As [`Buffer::assume_init`]: nothing reads an element before something has written it, in the
     /// order of this stream.
     #[must_use]
-    pub unsafe fn assume_init(self) -> OnStream<'s, Buffer<'ctx, T>> {
+    pub unsafe fn assume_init(self) -> ScopedBuffer<'s, 'ctx, T> {
         self.map(|buffer| {
             // SAFETY: the caller promises what `Buffer::assume_init` asks for: nothing reads an
             // element before something has written it, in the order of this stream.

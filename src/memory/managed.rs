@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // owns memory that the driver allocated
 
-use super::{Element, OnStream, Readable, Slice, SliceMut, sealed, size_of_elements};
+use super::{Element, LentSlice, OnStream, Readable, Slice, SliceMut, sealed, size_of_elements};
 use crate::attribute::Attribute;
 use crate::context::Context;
 use crate::error::{CloseError, Error, Result};
@@ -420,7 +420,7 @@ impl<'scope, 'ctx, T> ManagedBuffer<'ctx, T> {
     pub fn lend<'s>(
         &'scope mut self,
         stream: ScopedStream<'s, 'scope, 'ctx>,
-    ) -> OnStream<'s, SliceMut<'scope, 'ctx, T>> {
+    ) -> LentSlice<'s, 'scope, 'ctx, T> {
         OnStream::new(self.device_view_mut(), stream.brand())
     }
 }

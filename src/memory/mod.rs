@@ -22,6 +22,7 @@ pub use chunks::{Chunks, ChunksMut};
 pub use element::Element;
 pub use fill::Fill;
 pub(crate) use fill::Pattern;
+pub use linear_on_stream::{LentSlice, ScopedBuffer};
 pub use managed::{ManagedBuffer, MemoryAdvice, MemoryLocation};
 pub(crate) use on_stream::HandOver;
 pub use on_stream::{OnStream, Readable};
@@ -29,7 +30,7 @@ pub use pinned::PinnedBuffer;
 pub(crate) use pitched::ReadableRows;
 pub(crate) use pitched::region;
 pub use pitched::{
-    HostRows, HostRowsMut, PitchedBuffer, PitchedMemory, PitchedMemoryMut, PitchedSlice,
+    HostRows, HostRowsMut, LentRows, PitchedBuffer, PitchedMemory, PitchedMemoryMut, PitchedSlice,
     PitchedSliceMut,
 };
 pub use slice::{Slice, SliceMut};

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // owns memory that the driver allocated
 
-use super::{Element, OnStream, Slice, SliceMut, size_of_elements};
+use super::{Element, LentSlice, OnStream, Slice, SliceMut, size_of_elements};
 use crate::context::Context;
 use crate::error::{CloseError, Error, Result};
 use crate::ffi::{CU_MEMHOSTALLOC_DEVICEMAP, CU_MEMHOSTALLOC_PORTABLE, CUdeviceptr, CUresult};
@@ -301,7 +301,7 @@ impl<'scope, 'ctx, T> PinnedBuffer<'ctx, T> {
     pub fn lend<'s>(
         &'scope mut self,
         stream: ScopedStream<'s, 'scope, 'ctx>,
-    ) -> OnStream<'s, SliceMut<'scope, 'ctx, T>> {
+    ) -> LentSlice<'s, 'scope, 'ctx, T> {
         OnStream::new(self.device_view_mut(), stream.brand())
     }
 }

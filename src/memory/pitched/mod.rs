@@ -10,6 +10,7 @@ pub(crate) mod region;
 mod slice;
 
 pub use host::{HostRows, HostRowsMut};
+pub use on_stream::LentRows;
 pub use pitched::PitchedBuffer;
 pub use slice::{PitchedSlice, PitchedSliceMut};
 

@@ -1,6 +1,7 @@
 //! Rows at rest.
 
 use super::host::{RowSource, RowTarget};
+use super::on_stream::LentRows;
 use super::region::{Region, check_pitch};
 use super::slice::{PitchedSlice, PitchedSliceMut};
 use super::{PitchedMemory, PitchedMemoryMut};
@@ -367,7 +368,7 @@ impl<'scope, 'ctx, T> PitchedBuffer<'ctx, T> {
     pub fn lend<'s>(
         &'scope mut self,
         stream: ScopedStream<'s, 'scope, 'ctx>,
-    ) -> OnStream<'s, PitchedSliceMut<'scope, 'ctx, T>> {
+    ) -> LentRows<'s, 'scope, 'ctx, T> {
         OnStream::new(self.as_mut_slice(), stream.brand())
     }
 }
