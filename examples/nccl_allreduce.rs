@@ -11,7 +11,7 @@
 #![allow(unsafe_code)] // loads a C library and calls it
 
 use libloading::Library;
-use scoped_cuda::{Context, Driver, LentSlice, ScopedStream, SliceMut};
+use scoped_cuda::{Context, Driver, LentSlice, ScopedStream};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::time::{Duration, Instant};
 use std::{env, process, ptr, thread};

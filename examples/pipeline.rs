@@ -15,7 +15,7 @@ mod common;
 
 use scoped_cuda::sim::Simulation;
 use scoped_cuda::{
-    Buffer, InOut, Kernel, LaunchConfig, LentSlice, Result, ScopedStream, SliceMut, Stream, scope,
+    Buffer, InOut, Kernel, LaunchConfig, LentSlice, Result, ScopedStream, Stream, scope,
 };
 use std::time::{Duration, Instant};
 use std::{env, error, fs, iter, thread};

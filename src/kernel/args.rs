@@ -34,7 +34,7 @@ use std::ptr;
 pub trait Arg<'s, 'scope, 'ctx, P: Param> {
     /// What the kernel gets: an address or the plain data itself.
     #[doc(hidden)]
-    type Value: seal::Value;
+    type Value: seal::Value + 'static;
 
     /// The value to pass. The token keeps other crates from implementing this.
     #[doc(hidden)]

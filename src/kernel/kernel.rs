@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)] // asks the driver about functions
 
+use super::declarations::Declared;
 use super::image::Image;
 use super::limits::Limits;
 use super::module::Module;
@@ -60,6 +61,15 @@ impl<'ctx, P> Kernel<'ctx, P> {
         if let Some(declared) = image.declared.get(name) {
             check_kinds(P::LAYOUT, declared, name)?;
         }
+        Self::unchecked(image, function, name)
+    }
+
+    /// `function` belongs to the image; its parameters are compared elsewhere.
+    pub(super) fn unchecked(
+        image: Arc<Image<'ctx>>,
+        function: CUfunction,
+        name: &str,
+    ) -> Result<Self> {
         let limits = limits_of(&image, function)?;
         Ok(Self {
             image,
@@ -101,6 +111,11 @@ impl<'ctx, P> Kernel<'ctx, P> {
     #[must_use]
     pub fn as_raw(&self) -> CUfunction {
         self.function
+    }
+
+    /// The parameters as the PTX of the module declares them, when it was loaded from text.
+    pub(super) fn kinds(&self) -> Option<&[Declared]> {
+        self.image.declared.get(&*self.name).map(Vec::as_slice)
     }
 
     #[inline]

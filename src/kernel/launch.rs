@@ -18,7 +18,7 @@ use crate::internal::calls;
 use crate::internal::current;
 use crate::memory::sealed::Token;
 use crate::stream::ScopedStream;
-use std::ffi::c_uint;
+use std::ffi::{c_uint, c_void};
 use std::ptr;
 
 impl<P> Kernel<'_, P> {
@@ -270,15 +270,32 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
         let Some(grid) = kernel.check(&config)? else {
             return Ok(());
         };
+        arguments.with_pointers(Token, &config, |pointers| {
+            // SAFETY: `Args` passes a pointer to a value for each parameter of `P`, which is the
+            // kernel's list; what it touches is what the caller promises.
+            unsafe { self.enqueue(kernel, &config, grid, pointers) }
+        })
+    }
+
+    /// Launches `kernel`, in `config`, whose grid is `grid`.
+    ///
+    /// # Safety
+    /// There is a pointer to a value for each parameter of the kernel, and the rest of what
+    /// [`launch`](Self::launch) asks for.
+    #[inline]
+    pub(super) unsafe fn enqueue<P>(
+        self,
+        kernel: &'scope Kernel<'ctx, P>,
+        config: &LaunchConfig,
+        grid: [u32; 3],
+        pointers: *mut *mut c_void,
+    ) -> Result<()> {
         let (driver, stream) = (self.state().api(), self.stream().as_raw());
-        let launched = arguments.with_pointers(Token, &config, |pointers| {
-            config.with_raw(grid, stream, |raw| {
-                // SAFETY: function and stream are of one context (equal brands, C2) and live for
-                // `'scope`; `with_raw` counts the attributes; `Args` passes a pointer to a value
-                // for each parameter of `P`; what the kernel touches is the caller's promise, and
-                // stays lent until the wait (C5, C6).
-                unsafe { calls::launch_kernel(driver, raw, kernel.as_raw(), pointers) }
-            })
+        let launched = config.with_raw(grid, stream, |raw| {
+            // SAFETY: function and stream are of one context (equal brands, C2) and live for
+            // `'scope`; `with_raw` counts the attributes; the rest is what `enqueue` asks of its
+            // caller, and what the kernel touches stays lent until the wait (C5, C6).
+            unsafe { calls::launch_kernel(driver, raw, kernel.as_raw(), pointers) }
         });
         #[cfg(feature = "sim")]
         let launched = launched.map_err(|error| {

@@ -25,6 +25,7 @@ mod ptx;
 mod ptx_check;
 mod rows;
 mod safe;
+mod untyped;
 mod variables;
 
 pub(crate) use access::Use;
@@ -46,3 +47,4 @@ pub use params::{
 pub use ptx::{ConstText, Ptx};
 pub use rows::{Rows, RowsShape};
 pub use safe::{Precondition, SafeKernel};
+pub use untyped::{ArgumentList, Untyped};

@@ -36,4 +36,5 @@ mod safe_kernel;
 mod scoped_memory;
 mod stream;
 mod transfer;
+mod untyped;
 mod wakers;
