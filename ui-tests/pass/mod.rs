@@ -213,6 +213,9 @@ mod in_flight_memory_finished_on_another_stream;
 #[path = "in-flight/memory_of_one_stream_filled_on_another.rs"]
 mod in_flight_memory_of_one_stream_filled_on_another;
 
+#[path = "in-flight/memory_pushed_twice.rs"]
+mod in_flight_memory_pushed_twice;
+
 #[path = "in-flight/memory_read_and_written_by_one_launch.rs"]
 mod in_flight_memory_read_and_written_by_one_launch;
 
@@ -590,6 +593,9 @@ mod types_time_between_a_timed_and_an_untimed_event;
 
 #[path = "types/uninitialised_memory_read.rs"]
 mod types_uninitialised_memory_read;
+
+#[path = "types/untyped_kernel_launched_with_a_tuple.rs"]
+mod types_untyped_kernel_launched_with_a_tuple;
 
 #[path = "types/usize_where_the_kernel_takes_u32.rs"]
 mod types_usize_where_the_kernel_takes_u32;

@@ -1,0 +1,19 @@
+//! Twin of `fail/in-flight/memory_pushed_twice.rs`.
+
+use scoped_cuda::kernel::Untyped;
+use scoped_cuda::{
+    Buffer, In, Kernel, LaunchConfig, OnStream, Out, Result, ScopedStream, SliceMut,
+};
+
+fn f<'s, 'scope, 'gpu>(
+    s: ScopedStream<'s, 'scope, 'gpu>,
+    kernel: &'scope Kernel<'gpu, Untyped>,
+    x: &'scope Buffer<'gpu, f32>,
+    y: &mut OnStream<'s, SliceMut<'scope, 'gpu, f32>>,
+) -> Result<()> {
+    let mut arguments = kernel.arguments(LaunchConfig::for_elements(x.len()));
+    arguments.push::<Out<f32>>(&mut *y)?;
+    arguments.push::<In<f32>>(x)?;
+    // SAFETY: none is needed to show the misuse.
+    unsafe { arguments.launch(s) }
+}
