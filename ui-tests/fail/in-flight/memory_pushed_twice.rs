@@ -7,13 +7,13 @@
 //! Fix:     read from another buffer; or a parameter that is read and written, `InOut`
 
 use scoped_cuda::kernel::Untyped;
-use scoped_cuda::{Buffer, In, Kernel, LaunchConfig, OnStream, Out, Result, ScopedStream, SliceMut};
+use scoped_cuda::{Buffer, In, Kernel, LaunchConfig, LentSlice, Out, Result, ScopedStream};
 
 fn f<'s, 'scope, 'gpu>(
     s: ScopedStream<'s, 'scope, 'gpu>,
     kernel: &'scope Kernel<'gpu, Untyped>,
     x: &'scope Buffer<'gpu, f32>,
-    y: &mut OnStream<'s, SliceMut<'scope, 'gpu, f32>>,
+    y: &mut LentSlice<'s, 'scope, 'gpu, f32>,
 ) -> Result<()> {
     let mut arguments = kernel.arguments(LaunchConfig::for_elements(x.len()));
     arguments.push::<Out<f32>>(&mut *y)?;

@@ -4,17 +4,19 @@
 //! Real:    none known
 //! rustc:   `Untyped` is not a kernel's parameter list
 //! Reads:   nothing was compared when the kernel was looked up
-//! Fix:     look it up with `kernel::<(In<f32>, u32)>`, or launch what `kernel.arguments(config)` collects
+//! Fix:     collect the arguments with `kernel.arguments(config)`; or look it up with `kernel::<(In<f32>, u32)>`
 
+use scoped_cuda::kernel::Untyped;
 use scoped_cuda::{Buffer, Kernel, LaunchConfig, Result, ScopedStream};
 
 fn f<'s, 'scope, 'gpu>(
     s: ScopedStream<'s, 'scope, 'gpu>,
-    kernel: &'scope Kernel<'gpu, scoped_cuda::kernel::Untyped>, // <-
+    kernel: &'scope Kernel<'gpu, Untyped>,
     x: &'scope Buffer<'gpu, f32>,
 ) -> Result<()> {
-    // SAFETY: the kernel reads 64 elements.
-    unsafe { s.launch(kernel, LaunchConfig::for_elements(64), (x, 64)) }
+    let config = LaunchConfig::for_elements(x.len());
+    // SAFETY: the kernel reads one element.
+    unsafe { s.launch(kernel, config, (x, 1)) } // <-
 }
 
 fn main() {}
