@@ -337,13 +337,6 @@ impl<'ctx, T> Buffer<'ctx, T> {
         }
     }
 
-    /// The address of the memory, and the stream on which it is to be freed. The caller frees it.
-    pub(crate) fn into_raw(self) -> (CUdeviceptr, CUstream) {
-        let raw = (self.address, self.free_on);
-        mem::forget(self);
-        raw
-    }
-
     /// Makes `stream` the one after whose work the memory is freed.
     pub(crate) fn free_on(&mut self, stream: CUstream) {
         self.free_on = stream;

@@ -35,5 +35,6 @@ mod reset;
 mod safe_kernel;
 mod scoped_memory;
 mod stream;
+mod submit;
 mod transfer;
 mod wakers;
