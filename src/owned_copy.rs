@@ -258,6 +258,7 @@ impl<'ctx, T> OwnedCopy<'ctx, T> {
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
+    #[doc(alias = "cuEventQuery")]
     pub fn wait_for(&self, limit: Duration) -> Result<bool> {
         ask_for(limit, || self.is_complete())
     }

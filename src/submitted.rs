@@ -138,6 +138,7 @@ impl<'ctx> Stream<'ctx> {
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
+    #[doc(alias = "cuEventRecord")]
     pub fn submit<A: Attached<'ctx>>(
         &self,
         owned: A,
@@ -186,6 +187,8 @@ impl<'ctx> Context<'ctx> {
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
+    #[doc(alias = "cuEventRecord")]
+    #[doc(alias = "cuStreamWaitEvent")]
     pub fn submit<A: Attached<'ctx>>(
         self,
         owned: A,
@@ -287,6 +290,7 @@ impl<'ctx, A> Submitted<'ctx, A> {
     ///
     /// # Errors
     /// What the driver returned.
+    #[doc(alias = "cuEventQuery")]
     pub fn is_complete(&self) -> Result<bool> {
         match &self.state {
             State::Running(work) => match self.progress(work) {
@@ -323,6 +327,7 @@ impl<'ctx, A> Submitted<'ctx, A> {
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
+    #[doc(alias = "cuEventQuery")]
     pub fn wait_for(&self, limit: Duration) -> Result<bool> {
         ask_for(limit, || self.is_complete())
     }
@@ -333,6 +338,7 @@ impl<'ctx, A> Submitted<'ctx, A> {
     /// # Errors
     /// [`FailedWork`] with what the work owned and what the driver returned, or
     /// [`Error::CallbackPanicked`] of a host function of this work.
+    #[doc(alias = "cuEventSynchronize")]
     pub fn wait(mut self) -> Result<A, FailedWork<A>> {
         match mem::replace(&mut self.state, State::Ended) {
             State::Running(work) => {

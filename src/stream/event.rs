@@ -121,6 +121,7 @@ impl<'ctx> Event<'ctx> {
     /// # Ok(()) })?;
     /// # Ok::<(), scoped_cuda::Error>(())
     /// ```
+    #[doc(alias = "cuEventQuery")]
     pub fn wait_for(&self, limit: Duration) -> Result<bool> {
         ask_for(limit, || self.is_complete())
     }
