@@ -553,3 +553,31 @@ fn memory_made_in_the_closure_lives_as_long_as_its_work() {
         Ok(())
     });
 }
+
+/// C6: memory that a closure consumes is freed in the order of its stream.
+#[test]
+fn memory_that_is_given_to_a_stream_is_freed_behind_its_use() {
+    on_driver(|driver| {
+        let gpu = driver.retain(0)?;
+        gpu.with(|ctx| {
+            let stream = ctx.new_stream()?;
+            let (input, owned) = (ctx.filled(1000, 4u32)?, ctx.zeros::<u32>(1000)?);
+            let gate = Gate::close(&stream);
+            let work = stream.submit(owned, move |s, own| {
+                let input = input.give(s);
+                s.copy(&input, &mut own.lend(s))
+            })?;
+            assert!(!work.is_complete()?);
+            gate.open();
+            assert_eq!(work.wait()?.to_vec()?, [4; 1000]);
+            let used = ctx.zeros::<u32>(1000)?;
+            let used = stream.scope(|s| {
+                let mut used = used.give(s);
+                s.fill(&mut used, 5)?;
+                used.release(s)
+            })?;
+            assert_eq!(used.to_vec()?, [5; 1000]);
+            Ok(())
+        })
+    });
+}

@@ -393,6 +393,9 @@ mod owned_buffer_returned_from_with;
 #[path = "owned/buffer_used_after_it_moved_into_work.rs"]
 mod owned_buffer_used_after_it_moved_into_work;
 
+#[path = "owned/buffer_used_after_it_was_given_to_a_stream.rs"]
+mod owned_buffer_used_after_it_was_given_to_a_stream;
+
 #[path = "owned/buffers_of_two_entries_mixed.rs"]
 mod owned_buffers_of_two_entries_mixed;
 
