@@ -89,8 +89,8 @@ pub(crate) fn with_primary_context<R, E: From<Error>>(
     f: impl for<'ctx> FnOnce(Context<'ctx>) -> Result<R, E>,
 ) -> Result<R, E> {
     device.api().deferred().drop_now();
-    let retained = match retained::shared(device) {
-        Some(shared) => shared,
+    let retained = match retained::find(device) {
+        Some(share) => share,
         None => Retained::open(device)?,
     };
     let entered = Entered::new(device, retained.state().raw())?;

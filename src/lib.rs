@@ -22,6 +22,7 @@ mod peer;
 pub mod safety;
 mod several_devices;
 mod stream;
+mod submitted;
 
 #[doc(inline)]
 pub use scoped_cuda_sys as ffi;
@@ -34,7 +35,7 @@ pub use attribute::Attribute;
 pub use bytemuck::Pod;
 pub use compute_capability::ComputeCapability;
 pub use context::Context;
-pub use detached::{Attached, Detached, Family};
+pub use detached::{Attached, Detached, Family, Plain};
 pub use device::{Device, Uuid};
 pub use driver::Driver;
 pub use error::{Error, Result};
@@ -53,3 +54,4 @@ pub use owned_context::OwnedContext;
 pub use owned_copy::{OwnedCopy, RefusedCopy};
 pub use peer::{PeerSlice, PeerSliceMut, SameContext, Transfer};
 pub use stream::{Event, Scope, ScopedStream, Stream, StreamOptions, TimedEvent, scope, try_scope};
+pub use submitted::{FailedWork, NotSubmitted, Submitted};

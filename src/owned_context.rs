@@ -7,10 +7,8 @@ use crate::error::{Error, Result};
 use crate::ffi::CUcontext;
 use crate::internal::current::Visit;
 use crate::internal::inside;
-use crate::internal::retained::{self, Retained};
+use crate::internal::retained::{self, Retained, Share};
 use std::fmt;
-use std::ptr;
-use std::sync::Arc;
 
 /// A device's context that lives as long as it has owners: `'static`, `Clone`, `Send` and `Sync`.
 /// For a library, a server, or a loop whose frames are functions of their own.
@@ -24,10 +22,11 @@ use std::sync::Arc;
 /// and `with_device` enters it too. Owners of one context are equal.
 ///
 /// Any thread may drop the last owner, with whatever context current or none. That frees the pool
-/// and releases the context, after what is left of its work: copies that were dropped in flight are
-/// waited for. An owner that is dropped in a host function, where no driver call is allowed, is
-/// kept until a context is entered or a scope ends. After a fault nothing is called. An owner in a
-/// `static` is never dropped; the driver frees everything when the process ends.
+/// and releases the context, after what is left of its work: what was dropped in flight
+/// ([`Submitted`](crate::Submitted), [`OwnedCopy`](crate::OwnedCopy)) is waited for. An owner that
+/// is dropped in a host function, where no driver call is allowed, is kept until a context is
+/// entered or a scope ends. After a fault nothing is called. An owner in a `static` is never
+/// dropped; the driver frees everything when the process ends.
 ///
 /// ```
 /// use scoped_cuda::{Driver, OwnedContext, Result, sim::Simulation};
@@ -50,7 +49,7 @@ use std::sync::Arc;
 /// ```
 #[must_use = "a context without an owner is released"]
 pub struct OwnedContext {
-    retained: Arc<Retained>,
+    share: Share,
 }
 
 static_assertions::assert_impl_all!(OwnedContext: Clone, Send, Sync, Unpin, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
@@ -76,11 +75,14 @@ impl Driver {
     pub fn retain(self, ordinal: u32) -> Result<OwnedContext> {
         let device = self.device(ordinal)?;
         device.api().deferred().drop_now();
-        let retained = match retained::shared(device) {
-            Some(shared) => shared,
-            None => retained::share(&Retained::open(device)?),
+        let share = match retained::find(device) {
+            Some(share) => share,
+            None => {
+                let opened = Retained::open(device)?;
+                retained::offer(&opened)
+            }
         };
-        Ok(OwnedContext { retained })
+        Ok(OwnedContext { share })
     }
 }
 
@@ -89,8 +91,9 @@ impl OwnedContext {
     /// Afterwards, on `Ok`, `Err` and panic, what was current is current again. Calls nest, in
     /// themselves and with other contexts.
     ///
-    /// It does not wait for work that owns what it uses and goes on, such as an
-    /// [`OwnedCopy`](crate::OwnedCopy) that was dropped. The context keeps that until it is done.
+    /// It does not wait for work that owns what it uses and goes on
+    /// ([`Submitted`](crate::Submitted), [`OwnedCopy`](crate::OwnedCopy)). What was dropped in
+    /// flight, the context keeps until it is done, and drops when it is entered then.
     ///
     /// Code inside that changes the thread's context stack by driver calls of its own should leave
     /// it as it was. If it does not, what was current is made current again, but an entry below
@@ -139,10 +142,11 @@ impl OwnedContext {
         f: impl for<'ctx> FnOnce(Context<'ctx>) -> Result<R, E>,
     ) -> Result<R, E> {
         inside::not_inside()?;
-        let state = self.retained.state();
+        let state = self.share.state();
         state.api().deferred().drop_now();
+        state.completions().reclaim(state);
         let visit = Visit::new(state)?;
-        let outcome = branded(&self.retained, f);
+        let outcome = branded(&self.share, f);
         let left = visit.leave();
         let value = outcome?;
         left?;
@@ -152,13 +156,13 @@ impl OwnedContext {
     /// Whether `ctx` is an entry into this context.
     #[inline]
     pub(crate) fn is_of(&self, ctx: Context<'_>) -> bool {
-        ptr::eq(&raw const *self.retained, ctx.retained())
+        self.share.is_of(ctx.retained())
     }
 
     /// The device.
     #[must_use]
     pub fn device(&self) -> Device {
-        self.retained.state().device()
+        self.share.state().device()
     }
 
     /// The driver.
@@ -170,7 +174,7 @@ impl OwnedContext {
     /// The driver's handle, for calls to other libraries. It is live while there are owners.
     #[must_use]
     pub fn as_raw(&self) -> CUcontext {
-        self.retained.state().raw()
+        self.share.state().raw()
     }
 }
 
@@ -178,7 +182,7 @@ impl Clone for OwnedContext {
     /// One owner more. No driver call.
     fn clone(&self) -> Self {
         Self {
-            retained: Arc::clone(&self.retained),
+            share: self.share.clone(),
         }
     }
 }
@@ -186,7 +190,7 @@ impl Clone for OwnedContext {
 impl PartialEq for OwnedContext {
     /// Whether both own one context.
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.retained, &other.retained)
+        self.share.is_of(&other.share)
     }
 }
 
@@ -221,7 +225,7 @@ impl Context<'_> {
     /// ```
     pub fn owner(self) -> OwnedContext {
         OwnedContext {
-            retained: self.retained().owner(),
+            share: self.retained().share(),
         }
     }
 }

@@ -5,8 +5,10 @@
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::internal::calls;
-use crate::internal::completion::{Completion, Orphan, Progress};
+use crate::internal::completion::{Completion, Parked, Progress};
 use crate::internal::current;
+use crate::internal::held::Held;
+use crate::internal::patience::ask_for;
 use crate::internal::wait::{Failed, drains};
 use crate::internal::wake::UserWaker;
 use crate::memory::{Buffer, PinnedBuffer, same_len};
@@ -16,6 +18,7 @@ use std::fmt;
 use std::mem;
 use std::pin::Pin;
 use std::task::{Poll, Waker};
+use std::time::Duration;
 
 /// A copy in flight between page-locked and device memory that outlives every scope. It owns both
 /// sides, and gives them back when it is done: from [`wait`](Self::wait), or as a future.
@@ -236,7 +239,32 @@ impl<'ctx, T> OwnedCopy<'ctx, T> {
         }
     }
 
-    /// Waits for the copy and gives both pieces of memory back (`cuEventSynchronize`).
+    /// Waits for the copy, or for as long as `limit`; says whether it is done:
+    /// [`wait`](Self::wait) returns at once then. Asks at short intervals (`cuEventQuery`).
+    ///
+    /// # Errors
+    /// As [`is_complete`](Self::is_complete).
+    ///
+    /// ```
+    /// # use scoped_cuda::{Driver, sim::Simulation};
+    /// # use std::time::Duration;
+    /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
+    /// let (host, device) = (ctx.pinned_from(&[1u32, 2, 3])?, ctx.zeros(3)?);
+    /// let upload = ctx.new_stream()?.upload_owned(host, device)?;
+    /// if upload.wait_for(Duration::from_secs(1))? {
+    ///     let (_host, device) = upload.wait()?;
+    ///     assert_eq!(device.to_vec()?, [1, 2, 3]);
+    /// }
+    /// # Ok(()) })?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
+    #[doc(alias = "cuEventQuery")]
+    pub fn wait_for(&self, limit: Duration) -> Result<bool> {
+        ask_for(limit, || self.is_complete())
+    }
+
+    /// Waits for the copy and gives both pieces of memory back (`cuEventSynchronize`), however long
+    /// that takes: with a limit it is [`wait_for`](Self::wait_for).
     ///
     /// # Errors
     /// What the driver returned; the memory is dropped then. If that does not prove that the copy
@@ -278,19 +306,18 @@ impl<'ctx, T> OwnedCopy<'ctx, T> {
         }
     }
 
-    fn park(&self, completion: Completion, (host, device): Sides<'ctx, T>) {
-        let bytes = device.size_bytes();
-        let (address, free_on) = device.into_raw();
-        let (host, visible) = host.into_raw();
-        let memory = Orphan {
-            host: host.cast(),
-            visible,
-            device: address,
-            bytes,
-            free_on,
-        };
+    fn park(&self, completion: Completion, sides: Sides<'ctx, T>) {
+        let held = Held::new(Box::new(sides));
+        // SAFETY: any thread may free both sides (C6). They borrow the context, which drops them
+        // before its last share is gone, or never.
+        let left = unsafe { held.left() };
         let state = self.context.state();
-        state.completions().park(state, completion, memory);
+        let parked = Parked {
+            completion,
+            owner: None,
+            left,
+        };
+        state.completions().park(state, parked);
     }
 
     fn poll_with(&mut self, waker: &Waker) -> Poll<Result<Sides<'ctx, T>>> {

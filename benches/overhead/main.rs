@@ -17,6 +17,7 @@ mod allocations;
 mod measure;
 mod null;
 mod operations;
+mod owned;
 mod raw;
 mod threads;
 

@@ -164,6 +164,8 @@ pub(crate) enum Goal {
     Faster(f64),
     /// Real driver: at most so many nanoseconds, whatever raw takes.
     Within(f64),
+    /// At most so many nanoseconds over raw.
+    Over(f64),
 }
 
 pub(crate) struct Verdict {
@@ -209,6 +211,10 @@ impl Goal {
             Self::Within(most) if !rounds.is_null => {
                 Verdict::of(comparison.ours <= *most, &format!("<= {most} ns"))
             }
+            Self::Over(most) => Verdict::of(
+                comparison.difference <= *most,
+                &format!("<= {most} ns over"),
+            ),
             Self::Informative | Self::Same(_) | Self::Faster(_) | Self::Within(_) => Verdict {
                 text: String::new(),
                 is_met: true,

@@ -3,6 +3,7 @@
 #![allow(unsafe_code)] // the raw side, and launches
 
 use crate::measure::{Comparison, Goal, Plan, Sample, repeat};
+use crate::owned;
 use crate::raw::{LaunchKernel, OldAllocator, RawPool, launch_kernel, succeed};
 use scoped_cuda::ffi::{
     CU_EVENT_DISABLE_TIMING, CU_STREAM_NON_BLOCKING, CUcontext, CUevent, CUfunction, CUstream,
@@ -51,6 +52,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation { name: "alloc + free 1 MiB / cuMemAlloc",  batch: 20, goal: Goal::Faster(8.0), measure: |lab, plan| old(lab, plan, MIB) },
     Operation { name: "alloc + free 64 MiB / cuMemAlloc", batch: 20, goal: Goal::Faster(8.0), measure: |lab, plan| old(lab, plan, 64 * MIB) },
     Operation { name: "stream create + drop (raw: no event)", batch: 20, goal: Goal::Informative, measure: stream },
+    Operation { name: "owned context, with (raw: push, pop)", batch: 200, goal: Goal::Over(150.0), measure: owned::with },
+    Operation { name: "owned context, with, where it is current (raw: current?)", batch: 200, goal: Goal::Over(150.0), measure: owned::with_inside },
+    Operation { name: "submit + wait, a fill (raw: fill, event)", batch: 50, goal: Goal::Over(500.0), measure: owned::submit },
     Operation { name: "with_device (raw: no pool, no stream)", batch: 5, goal: Goal::Informative, measure: with_device },
 ];
 
@@ -58,7 +62,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 pub(crate) struct Lab<'ctx> {
     pub(crate) ctx: Context<'ctx>,
     pub(crate) symbols: &'static Symbols,
-    stream: Stream<'ctx>,
+    pub(crate) stream: Stream<'ctx>,
     other: Stream<'ctx>,
     pub(crate) module: Module<'ctx>,
 }

@@ -5,7 +5,8 @@
 /// a [`Detached<Buffer<'static, f32>>`](crate::Detached) is a buffer of any context.
 ///
 /// A struct of one's own becomes a family by one line, [`family!`](crate::family!). Tuples, arrays,
-/// `Option`, `Box`, `Vec` and `Mutex` of families are families.
+/// `Option`, `Box`, `Vec` and `Mutex` of families are families, and data without a context is one
+/// as a [`Plain`].
 ///
 /// It may be implemented by hand, in safe code, and nothing depends on what an implementation says:
 /// whatever type it names, the compiler has checked that the type carries no other lifetime than
@@ -85,6 +86,19 @@ macro_rules! family {
             }
         };
     };
+}
+
+/// A value that has nothing to do with a context, beside values that have: `(buffer, Plain(vec))`
+/// can be [detached](crate::Context::detach), and [submitted](crate::Stream::submit).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+pub struct Plain<T>(pub T);
+
+impl<T: Send + 'static> Family for Plain<T> {
+    type In<'ctx> = Self;
+}
+
+impl<T: Send + 'static> Attached<'_> for Plain<T> {
+    type Family = Self;
 }
 
 /// Containers of families.

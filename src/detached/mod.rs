@@ -5,7 +5,7 @@
 mod families;
 mod family;
 
-pub use family::{Attached, Family};
+pub use family::{Attached, Family, Plain};
 
 use crate::context::Context;
 use crate::error::{Error, Result, WrongContext};
@@ -221,6 +221,20 @@ impl<F: Family> Detached<F> {
         owner.with(|ctx| f(ctx, self.get_mut(ctx)?))
     }
 
+    /// The value as it is stored, for the crate to poll it, and its owner.
+    pub(crate) fn stored(&mut self) -> (&mut F::In<'static>, OwnedContext) {
+        let owner = self.owner().clone();
+        (&mut self.parts.value, owner)
+    }
+
+    /// A value as it is stored, beside its owner.
+    ///
+    /// # Safety
+    /// `value` is of the context that `owner` owns: it came of one that was [stored](Self::stored).
+    pub(crate) unsafe fn from_stored(value: F::In<'static>, owner: OwnedContext) -> Self {
+        Self::of(Parts { value, owner })
+    }
+
     #[inline]
     fn check(&self, ctx: Context<'_>) -> Result<()> {
         match self.owner().is_of(ctx) {
@@ -282,16 +296,10 @@ impl<T: Send + 'static> Future for Detached<OwnedCopy<'_, T>> {
 
     fn poll(self: Pin<&mut Self>, task: &mut task::Context<'_>) -> Poll<Self::Output> {
         inside::not_inside()?;
-        let this = self.get_mut();
-        let owner = this.owner().clone();
-        let polled = Pin::new(&mut this.parts.value).poll(task);
-        polled.map(|sides| {
-            let parts = Parts {
-                value: sides?,
-                owner,
-            };
-            Ok(Detached::of(parts))
-        })
+        let (copy, owner) = self.get_mut().stored();
+        let polled = Pin::new(copy).poll(task);
+        // SAFETY: the sides are of the context of their copy.
+        polled.map(|sides| Ok(unsafe { Detached::from_stored(sides?, owner) }))
     }
 }
 

@@ -471,7 +471,7 @@ pub enum Error {
     },
 
     /// A future was polled again after it had given back what it owned.
-    #[error("this copy was waited for already and has returned its memory")]
+    #[error("this work was waited for already and has given back what it owned")]
     CopyTaken,
 
     /// A function of this crate was called inside a host function, where CUDA permits no call. The

@@ -1,22 +1,22 @@
-//! Telling when a copy that outlives every scope is done, and keeping its memory until then.
+//! Telling when work is done that outlives every scope, and keeping what it owns until then.
 
-#![allow(unsafe_code)] // events and streams of its own; frees memory
+#![allow(unsafe_code)] // events and streams of its own; drops what was left
 
 use crate::error::{Error, Result};
-use crate::ffi::{CU_EVENT_DISABLE_TIMING, CUdeviceptr, CUevent, CUresult, CUstream};
+use crate::ffi::{CU_EVENT_DISABLE_TIMING, CUevent, CUresult, CUstream};
 use crate::internal::calls;
 use crate::internal::context_handle::ContextHandle;
 use crate::internal::current;
+use crate::internal::held::Left;
 use crate::internal::host_function::{self, Owner};
 use crate::internal::in_flight::InFlight;
-use crate::internal::loans::DeviceVisible;
 use crate::internal::wait::{Failed, may_only_be_of, proves_stopped, wait_event, work_failed};
 use crate::internal::wake::Sleeper;
-use std::ffi::c_void;
 use std::mem;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// An event behind a copy, and whom to wake when it is complete.
+/// An event behind work that owns what it uses, and whom to wake when it is complete.
 ///
 /// The waking is a host function on a stream of its own that waits for the event: on the copy's
 /// stream it would hold up later work, and a wake-up would come after everything that the stream
@@ -24,7 +24,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(crate) struct Completion {
     event: CUevent,
     sleeper: Arc<Sleeper>,
-    waking: Option<CUstream>,
+    /// Made when needed: for waking, and for waiting for several streams.
+    own: Option<CUstream>,
     is_armed: bool,
     /// Since before the copy was enqueued, until it is known to be done.
     in_flight: Option<InFlight>,
@@ -42,6 +43,8 @@ pub(crate) enum Progress {
 #[derive(Default)]
 pub(crate) struct Completions {
     inner: Mutex<Inner>,
+    /// Whether work is parked.
+    has_parked: AtomicBool,
 }
 
 #[derive(Default)]
@@ -55,25 +58,13 @@ struct Inner {
     owner: Option<Owner>,
 }
 
-/// The memory of a copy that nobody waits for any more, until the copy is done.
-struct Parked {
-    completion: Completion,
-    memory: Orphan,
+/// Work that nobody waits for any more, with what it owns.
+pub(crate) struct Parked {
+    pub(crate) completion: Completion,
+    /// In whose name it has enqueued host functions.
+    pub(crate) owner: Option<Owner>,
+    pub(crate) left: Left,
 }
-
-/// Both sides of a copy, without the buffers that owned them.
-pub(crate) struct Orphan {
-    pub(crate) host: *mut c_void,
-    pub(crate) visible: Option<DeviceVisible>,
-    pub(crate) device: CUdeviceptr,
-    /// The size of `device` in bytes.
-    pub(crate) bytes: usize,
-    /// The stream in whose order `device` is freed.
-    pub(crate) free_on: CUstream,
-}
-
-// SAFETY: owned memory, which any thread may free (C6).
-unsafe impl Send for Orphan {}
 
 impl Completion {
     /// Records the end of what `stream` has been given so far.
@@ -110,6 +101,17 @@ impl Completion {
         }
     }
 
+    /// [`progress`](Self::progress) of work whose host functions `owner` has enqueued. After a
+    /// fault one may be running still, and with it what it has borrowed from nobody, but may wait
+    /// for.
+    pub(crate) fn progress_with(&self, context: &ContextHandle, owner: Option<Owner>) -> Progress {
+        match self.progress(context) {
+            Progress::Running => Progress::Running,
+            _ if owner.is_some_and(Owner::is_running) => Progress::Running,
+            ended => ended,
+        }
+    }
+
     /// Waits for the copy (`cuEventSynchronize`).
     pub(crate) fn wait(&self, context: &ContextHandle) -> Result<(), Failed> {
         wait_event(context, self.event)
@@ -119,6 +121,45 @@ impl Completion {
         &self.sleeper
     }
 
+    /// [`record`](Self::record) of what several streams have been given so far: a stream of its own
+    /// waits for them (`cuEventRecord`, `cuStreamWaitEvent`).
+    ///
+    /// # Safety
+    /// `streams` are live streams of the context.
+    pub(crate) unsafe fn record_all(
+        &mut self,
+        context: &ContextHandle,
+        completions: &Completions,
+        streams: &[CUstream],
+    ) -> Result<()> {
+        if let &[stream] = streams {
+            // SAFETY: the caller's promise.
+            return unsafe { self.record(context, stream) };
+        }
+        let joined = self.stream_of_its_own(context, completions)?;
+        for &stream in streams {
+            // SAFETY: the caller's promise.
+            unsafe { self.record(context, stream) }?;
+            // SAFETY: both live until `Completions::close`.
+            unsafe { calls::stream_wait_event(context.api(), joined, self.event) }?;
+        }
+        // SAFETY: it lives until `Completions::close`.
+        unsafe { self.record(context, joined) }
+    }
+
+    fn stream_of_its_own(
+        &mut self,
+        context: &ContextHandle,
+        completions: &Completions,
+    ) -> Result<CUstream> {
+        if let Some(stream) = self.own {
+            return Ok(stream);
+        }
+        let stream = current::bind(context, || calls::stream_create(context.api()))?;
+        completions.lock().streams.push(stream);
+        Ok(*self.own.insert(stream))
+    }
+
     /// Sees to it that the sleeper is woken when the copy is done (`cuStreamWaitEvent`,
     /// `cuLaunchHostFunc`).
     pub(crate) fn arm(&mut self, context: &ContextHandle, completions: &Completions) -> Result<()> {
@@ -126,14 +167,7 @@ impl Completion {
             return Ok(());
         }
         let driver = context.api();
-        let stream = match self.waking {
-            Some(stream) => stream,
-            None => {
-                let stream = current::bind(context, || calls::stream_create(driver))?;
-                completions.lock().streams.push(stream);
-                *self.waking.insert(stream)
-            }
-        };
+        let stream = self.stream_of_its_own(context, completions)?;
         // SAFETY: both live until `Completions::close`.
         unsafe { calls::stream_wait_event(driver, stream, self.event) }?;
         let (sleeper, round) = (Arc::clone(&self.sleeper), self.sleeper.round());
@@ -143,6 +177,12 @@ impl Completion {
         unsafe { host_function::enqueue(context.device(), stream, owner, wake) }?;
         self.is_armed = true;
         Ok(())
+    }
+}
+
+impl Parked {
+    fn progress(&self, context: &ContextHandle) -> Progress {
+        self.completion.progress_with(context, self.owner)
     }
 }
 
@@ -173,7 +213,7 @@ impl Completions {
         Ok(Completion {
             event,
             sleeper,
-            waking: None,
+            own: None,
             is_armed: false,
             in_flight,
         })
@@ -187,50 +227,101 @@ impl Completions {
         self.lock().idle.push(completion);
     }
 
-    /// Keeps the memory of a copy that may be running until it is done.
-    pub(crate) fn park(&self, context: &ContextHandle, completion: Completion, memory: Orphan) {
-        let sleeper = Arc::clone(&completion.sleeper);
-        self.lock().parked.push(Parked { completion, memory });
+    /// Keeps what work owns that may be running, until it is done.
+    pub(crate) fn park(&self, context: &ContextHandle, parked: Parked) {
+        let sleeper = Arc::clone(&parked.completion.sleeper);
+        let mut inner = self.lock();
+        inner.parked.push(parked);
+        self.has_parked.store(true, Ordering::Release);
+        drop(inner);
         sleeper.next_round();
         self.reclaim(context);
     }
 
-    /// Frees the parked memory of copies that are done.
-    fn reclaim(&self, context: &ContextHandle) {
+    /// Drops what parked work owned that is done.
+    #[inline]
+    pub(crate) fn reclaim(&self, context: &ContextHandle) {
+        if self.has_parked.load(Ordering::Acquire) {
+            self.reclaim_parked(context);
+        }
+    }
+
+    fn reclaim_parked(&self, context: &ContextHandle) {
+        let (mut done, mut running) = (Vec::new(), Vec::new());
         let parked = mem::take(&mut self.lock().parked);
-        for Parked { completion, memory } in parked {
-            let progress = completion.progress(context);
-            if matches!(progress, Progress::Done) {
-                self.give_back(completion);
-                free(context, memory);
-                continue;
+        for parked in parked {
+            match parked.progress(context) {
+                Progress::Done => done.push(parked),
+                Progress::Running => running.push(parked),
+                // The end of the work, if it was stopped, is for `finish` to report.
+                Progress::Failed(failed) => {
+                    running.push(parked);
+                    if let Failed::Unproven(error) = failed {
+                        log(context, error);
+                    }
+                }
             }
-            self.lock().parked.push(Parked { completion, memory });
-            // The end of the copy, if it was stopped, is for `close` to report.
-            if let Progress::Failed(Failed::Unproven(error)) = progress {
-                log(context, error);
+        }
+        let mut inner = self.lock();
+        inner.parked.append(&mut running);
+        self.has_parked
+            .store(!inner.parked.is_empty(), Ordering::Release);
+        drop(inner);
+        for parked in done {
+            self.release(context, parked);
+        }
+    }
+
+    /// Waits for parked work and drops what it owned. Destructors of the user's run, and may park
+    /// more.
+    pub(crate) fn finish(&self, context: &ContextHandle) {
+        loop {
+            let mut inner = self.lock();
+            let parked = mem::take(&mut inner.parked);
+            self.has_parked.store(false, Ordering::Release);
+            drop(inner);
+            if parked.is_empty() {
+                return;
+            }
+            for parked in parked {
+                match parked.completion.wait(context) {
+                    Ok(()) => self.release(context, parked),
+                    Err(Failed::Stopped(error)) => {
+                        log(context, error);
+                        self.release(context, parked);
+                    }
+                    // Whatever the work still does, it does it to memory that is nobody's.
+                    Err(Failed::Unproven(error)) => {
+                        mem::forget(parked.completion.in_flight);
+                        log(context, error);
+                    }
+                }
             }
         }
     }
 
-    /// Waits for parked copies, frees their memory, and destroys everything. No [`Completion`] is
-    /// used afterwards; that of a forgotten copy may be pending still.
-    pub(crate) fn close(&self, context: &ContextHandle) {
-        let inner = mem::take(&mut *self.lock());
-        for Parked { completion, memory } in inner.parked {
-            match completion.wait(context) {
-                Ok(()) => free(context, memory),
-                Err(Failed::Stopped(error)) => {
-                    log(context, error);
-                    free(context, memory);
-                }
-                // Whatever the copy still does, it does it to memory that is nobody's.
-                Err(Failed::Unproven(error)) => {
-                    mem::forget(completion.in_flight);
-                    log(context, error);
-                }
-            }
+    /// Drops what work owned that has stopped.
+    fn release(&self, context: &ContextHandle, parked: Parked) {
+        let Parked {
+            completion,
+            owner,
+            left,
+        } = parked;
+        self.give_back(completion);
+        for (device, error) in owner.map_or_else(Vec::new, Owner::finish) {
+            device.api().log_teardown(device.ordinal(), error);
         }
+        // SAFETY: the work has stopped, and the context, which is all that the value can borrow,
+        // has a share at least until the caller returns (C1, C6).
+        unsafe { left.release() };
+        context.api().deferred().drop_now();
+    }
+
+    /// Destroys everything. No [`Completion`] is used afterwards; that of forgotten work may be
+    /// pending still.
+    pub(crate) fn close(&self, context: &ContextHandle) {
+        // Nothing is parked: `finish` was there. What would be is leaked.
+        let inner = mem::take(&mut *self.lock());
         if let Some(owner) = inner.owner {
             owner.abandon();
         }
@@ -250,20 +341,4 @@ impl Completions {
 
 fn log(context: &ContextHandle, error: Error) {
     context.api().log_teardown(context.ordinal(), error);
-}
-
-/// Frees what no copy touches any more (`cuMemFreeHost`, `cuMemFreeAsync`).
-fn free(context: &ContextHandle, memory: Orphan) {
-    let Orphan {
-        host,
-        visible,
-        device,
-        bytes,
-        free_on,
-    } = memory;
-    // SAFETY: owned, and the copy has stopped (C6).
-    context.tear_down(|driver| unsafe { calls::mem_free_host(driver, host) });
-    // SAFETY: as above; the stream is the context's own, which outlives this.
-    context.free_quietly(|| unsafe { context.free(device, bytes, free_on) });
-    drop(visible);
 }

@@ -171,6 +171,12 @@ impl Owner {
         drop(uncalled);
     }
 
+    /// Whether one of the owner's functions is being called.
+    pub(crate) fn is_running(self) -> bool {
+        // Relaxed: as in `finish`.
+        IN_TABLE.load(Ordering::Relaxed) != 0 && table().running.contains(&self)
+    }
+
     /// Ends what the owner has enqueued, once its streams have done or dropped it: a function that
     /// was not called is dropped, one that is being called is waited for (after a fault the driver
     /// does not do that). Returns what panicked, the first first.

@@ -10,12 +10,15 @@ use crate::internal::calls;
 use crate::internal::context_state::ContextState;
 use crate::internal::current;
 use std::mem::ManuallyDrop;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::ops::Deref;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// A retained primary context with all that is made for it once. It always lives in an [`Arc`].
 pub(crate) struct Retained {
     me: Weak<Self>,
+    shares: AtomicUsize,
     /// Whether it was offered to all owners of the device.
     is_shared: AtomicBool,
     state: ManuallyDrop<ContextState>,
@@ -49,17 +52,19 @@ impl Drop for Retain {
 
 impl Retained {
     /// Retains the primary context of a device, and makes what every context has.
-    pub(crate) fn open(device: Device) -> Result<Arc<Self>> {
+    pub(crate) fn open(device: Device) -> Result<Share> {
         let retain = Retain::new(device)?;
         let raw = retain.raw;
         // SAFETY: just retained.
         let state = unsafe { current::within(device, raw, || ContextState::open(device, raw)) }?;
-        Ok(Arc::new_cyclic(|me| Self {
+        let retained = Arc::new_cyclic(|me| Self {
             me: Weak::clone(me),
+            shares: AtomicUsize::new(0),
             is_shared: AtomicBool::new(false),
             state: ManuallyDrop::new(state),
             retain,
-        }))
+        });
+        Ok(Share::new(retained))
     }
 
     #[inline]
@@ -67,19 +72,61 @@ impl Retained {
         &self.state
     }
 
-    /// One owner more of this context, which others find from now on.
-    pub(crate) fn owner(&self) -> Arc<Self> {
+    /// One share more of this context, which others find from now on.
+    pub(crate) fn share(&self) -> Share {
         let me = self.me.as_ptr();
-        // SAFETY: `me` points into the `Arc` that `self` lives in, and it has an owner: nobody has
-        // a reference after the last one is gone but its destructor, which runs no code that could
-        // come here.
+        // SAFETY: `me` points into the `Arc` that `self` lives in. Somebody has a share for as long
+        // as anybody has a reference, but for its destructor, and that runs no code which could
+        // come here: what a user's destructor belongs to was dropped by the last share (`Share`).
         unsafe { Arc::increment_strong_count(me) };
         // SAFETY: the count was raised for this one.
-        let me = unsafe { Arc::from_raw(me) };
+        let share = Share::new(unsafe { Arc::from_raw(me) });
         if !self.is_shared.swap(true, Ordering::Relaxed) {
-            share(&me);
+            offer(&share);
         }
-        me
+        share
+    }
+}
+
+/// A share of a context. The last one waits for the work that was left to the context, and drops
+/// what that work owned, while the context is still what it was.
+pub(crate) struct Share(Arc<Retained>);
+
+impl Share {
+    fn new(retained: Arc<Retained>) -> Self {
+        retained.shares.fetch_add(1, Ordering::Relaxed);
+        Self(retained)
+    }
+
+    /// Whether both are shares of one context.
+    pub(crate) fn is_of(&self, context: &Retained) -> bool {
+        ptr::eq(&raw const *self.0, context)
+    }
+}
+
+impl Deref for Share {
+    type Target = Retained;
+
+    #[inline]
+    fn deref(&self) -> &Retained {
+        &self.0
+    }
+}
+
+impl Clone for Share {
+    fn clone(&self) -> Self {
+        Self::new(Arc::clone(&self.0))
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        // Another one may be made meanwhile, by a destructor or by who finds the context: that one
+        // is the last one in its turn.
+        if self.0.shares.fetch_sub(1, Ordering::AcqRel) == 1 {
+            let state = self.0.state();
+            state.completions().finish(state);
+        }
     }
 }
 
@@ -98,52 +145,53 @@ impl Drop for Retained {
     }
 }
 
-/// The context that is shared by the owners of a device.
-struct Shared {
+/// The context that the owners of a device share.
+struct Offered {
     api: Api,
     ordinal: u32,
     context: Weak<Retained>,
 }
 
-impl Shared {
+impl Offered {
     fn is_of(&self, device: Device) -> bool {
         self.api == device.api() && self.ordinal == device.ordinal()
     }
 }
 
 /// One for each device that has owners.
-static SHARED: Mutex<Vec<Shared>> = Mutex::new(Vec::new());
+static OFFERED: Mutex<Vec<Offered>> = Mutex::new(Vec::new());
 
 /// The context that the owners of `device` share, unless other code has reset it.
-pub(crate) fn shared(device: Device) -> Option<Arc<Retained>> {
-    let all = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-    let context = all.iter().find(|shared| shared.is_of(device))?;
+pub(crate) fn find(device: Device) -> Option<Share> {
+    let all = OFFERED.lock().unwrap_or_else(PoisonError::into_inner);
+    let context = all.iter().find(|offered| offered.is_of(device))?;
     let context = context.context.upgrade();
     // From here on the context may be dropped, which takes its time.
     drop(all);
-    context.filter(|context| !context.state().is_lost())
+    let context = context.filter(|context| !context.state().is_lost())?;
+    Some(Share::new(context))
 }
 
 /// Makes `context` the one that the owners of its device share, unless they have one that works:
 /// that one is returned.
-pub(crate) fn share(context: &Arc<Retained>) -> Arc<Retained> {
+pub(crate) fn offer(context: &Share) -> Share {
     let device = context.state().device();
-    let mut all = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-    let before = all.iter().find(|shared| shared.is_of(device));
-    let before = before.and_then(|shared| shared.context.upgrade());
+    let mut all = OFFERED.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = all.iter().find(|offered| offered.is_of(device));
+    let before = before.and_then(|offered| offered.context.upgrade());
     let result = match &before {
         Some(before) if !before.state().is_lost() => Arc::clone(before),
         _ => {
-            all.retain(|shared| !shared.is_of(device) && shared.context.strong_count() > 0);
-            all.push(Shared {
+            all.retain(|offered| !offered.is_of(device) && offered.context.strong_count() > 0);
+            all.push(Offered {
                 api: device.api(),
                 ordinal: device.ordinal(),
-                context: Arc::downgrade(context),
+                context: Arc::downgrade(&context.0),
             });
-            Arc::clone(context)
+            Arc::clone(&context.0)
         }
     };
     // From here on a context may be dropped, which takes its time.
     drop(all);
-    result
+    Share::new(result)
 }

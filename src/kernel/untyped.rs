@@ -26,8 +26,8 @@ pub enum Untyped {}
 
 impl<'ctx> Module<'ctx> {
     /// The kernel of this name, whose arguments are compared with what it declares at each launch
-    /// (`cuModuleGetFunction`, `cuFuncGetParamInfo`). For interpreters and generated code; where the
-    /// list is known to the program, [`kernel`](Self::kernel) compares once and costs less.
+    /// (`cuModuleGetFunction`, `cuFuncGetParamInfo`). For interpreters and generated code; where
+    /// the list is known to the program, [`kernel`](Self::kernel) compares once and costs less.
     ///
     /// # Errors
     /// [`Error::NoKernel`](crate::Error::NoKernel),

@@ -337,13 +337,6 @@ impl<'ctx, T> Buffer<'ctx, T> {
         }
     }
 
-    /// The address of the memory, and the stream on which it is to be freed. The caller frees it.
-    pub(crate) fn into_raw(self) -> (CUdeviceptr, CUstream) {
-        let raw = (self.address, self.free_on);
-        mem::forget(self);
-        raw
-    }
-
     /// Makes `stream` the one after whose work the memory is freed.
     pub(crate) fn free_on(&mut self, stream: CUstream) {
         self.free_on = stream;
@@ -360,6 +353,38 @@ impl<'scope, 'ctx, T> Buffer<'ctx, T> {
         stream: ScopedStream<'s, 'scope, 'ctx>,
     ) -> LentSlice<'s, 'scope, 'ctx, T> {
         OnStream::new(self.as_mut_slice(), stream.brand())
+    }
+
+    /// Moves the memory into the order of `stream`, as if it had been allocated there. No driver
+    /// call.
+    ///
+    /// Dropped in the scope, it is freed in the order of the stream, without a wait;
+    /// [`release`](OnStream::release) takes it out again. For memory that is not there any more
+    /// when a long scope ends, and for memory that work which is [submitted](crate::Stream::submit)
+    /// consumes.
+    ///
+    /// ```
+    /// # use scoped_cuda::{Driver, sim::Simulation};
+    /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
+    /// let stream = ctx.new_stream()?;
+    /// let (mut pool, mut sum) = (vec![ctx.filled(3, 1u32)?, ctx.filled(3, 2)?], ctx.zeros::<u32>(3)?);
+    /// let kept = stream.scope(|s| {
+    ///     let mut sum = sum.lend(s);
+    ///     while let Some(part) = pool.pop() {
+    ///         let part = part.give(s);
+    ///         s.copy(&part, &mut sum)?;
+    ///     } // freed behind its copy
+    ///     s.zeros::<u8>(1)?.release(s)
+    /// })?;
+    /// assert_eq!((sum.to_vec()?, kept.len()), (vec![1; 3], 1));
+    /// # Ok(()) })?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
+    #[must_use = "dropped, it is freed"]
+    pub fn give<'s>(mut self, stream: ScopedStream<'s, 'scope, 'ctx>) -> OnStream<'s, Self> {
+        // Nothing is pending on it: it is at rest.
+        self.free_on(stream.stream().as_raw());
+        OnStream::new(self, stream.brand())
     }
 }
 

@@ -207,13 +207,6 @@ impl<'ctx, T> PinnedBuffer<'ctx, T> {
         }
     }
 
-    /// The address of the memory, which has bytes in it. The caller frees it.
-    pub(crate) fn into_raw(mut self) -> (*mut T, Option<DeviceVisible>) {
-        let raw = (self.first.as_ptr(), self.visible.take());
-        mem::forget(self);
-        raw
-    }
-
     /// Gives the memory back and says whether that worked; after an error the buffer is handed back
     /// (`cuMemFreeHost`).
     ///

@@ -8,6 +8,7 @@ use crate::ffi::{CU_EVENT_DEFAULT, CU_EVENT_DISABLE_TIMING, CUevent};
 use crate::internal::calls;
 use crate::internal::context_state::ContextState;
 use crate::internal::current;
+use crate::internal::patience::ask_for;
 use crate::stream::ScopedStream;
 use std::fmt;
 use std::mem;
@@ -98,8 +99,36 @@ impl<'ctx> Event<'ctx> {
             .map_err(|error| state.explained(error))
     }
 
+    /// Keeps the calling thread until the work before the last record is done, or for as long as
+    /// `limit`; says whether it is done. Asks at short intervals (`cuEventQuery`).
+    ///
+    /// # Errors
+    /// As [`is_complete`](Self::is_complete).
+    ///
+    /// ```
+    /// # use scoped_cuda::{Driver, sim::Simulation};
+    /// # use std::time::Duration;
+    /// # let driver = Driver::simulated(Simulation::default())?;
+    /// # driver.with_device(0, |ctx| {
+    /// let (stream, event) = (ctx.new_stream()?, ctx.new_event()?);
+    /// stream.scope(|s| {
+    ///     s.record(&event)?;
+    ///     while !event.wait_for(Duration::from_millis(1))? {
+    ///         println!("the device takes its time");
+    ///     }
+    ///     Ok(())
+    /// })?;
+    /// # Ok(()) })?;
+    /// # Ok::<(), scoped_cuda::Error>(())
+    /// ```
+    #[doc(alias = "cuEventQuery")]
+    pub fn wait_for(&self, limit: Duration) -> Result<bool> {
+        ask_for(limit, || self.is_complete())
+    }
+
     /// Keeps the calling thread until the work before the last record is done
-    /// (`cuEventSynchronize`).
+    /// (`cuEventSynchronize`), however long that is: with a limit it is
+    /// [`wait_for`](Self::wait_for).
     ///
     /// # Errors
     /// [`Error::EventNotRecorded`], [`Error::ContextLost`], or what the driver returns: a fault of

@@ -58,11 +58,7 @@ pub fn try_scope<'scope, R, E: From<Error>>(
     f: impl FnOnce(&Scope<'scope>) -> Result<R, E>,
 ) -> Result<R, E> {
     let owner = Owner::new();
-    let scope = Scope {
-        used: Mutex::new(Vec::new()),
-        owner,
-        _invariant: PhantomData,
-    };
+    let scope = Scope::new(owner);
     settle(
         Some(owner),
         || f(&scope),
@@ -94,6 +90,25 @@ struct Used<'scope> {
     stream: CUstream,
     in_flight: InFlight,
     loans: LoanScope<'scope>,
+}
+
+impl Scope<'_> {
+    /// The caller waits for the streams before `'scope` ends (C5), or sees to it that all that can
+    /// be lent for it stays until their work is done (C11).
+    pub(crate) fn new(owner: Owner) -> Self {
+        Self {
+            used: Mutex::new(Vec::new()),
+            owner,
+            _invariant: PhantomData,
+        }
+    }
+
+    /// The streams that were used.
+    pub(crate) fn into_streams(self) -> Vec<CUstream> {
+        let used = self.used.into_inner();
+        let used = used.unwrap_or_else(PoisonError::into_inner);
+        used.iter().map(|used| used.stream).collect()
+    }
 }
 
 static_assertions::assert_impl_all!(Scope<'static>: Send, Sync, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
@@ -222,7 +237,8 @@ pub struct ScopedStream<'s, 'scope, 'ctx> {
 }
 
 impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
-    /// The caller waits for `stream` before `'scope` ends (C5).
+    /// The caller waits for `stream` before `'scope` ends (C5), or sees to it that all that can be
+    /// lent for it stays until the stream's work is done (C11).
     pub(crate) fn new(stream: &'scope Stream<'ctx>, brand: Id<'s>, owner: Owner) -> Self {
         Self {
             stream,

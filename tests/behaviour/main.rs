@@ -35,6 +35,7 @@ mod reset;
 mod safe_kernel;
 mod scoped_memory;
 mod stream;
+mod submit;
 mod transfer;
 mod untyped;
 mod wakers;

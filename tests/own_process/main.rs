@@ -11,5 +11,6 @@ mod fault_elsewhere;
 mod host_function_fault;
 mod image_fuzz;
 mod owned_copy_fault;
+mod owned_fault;
 mod redundant;
 mod two_drivers;

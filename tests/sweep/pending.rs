@@ -35,7 +35,7 @@ fn owned_copies(ctx: Context<'_>) -> Result<()> {
 
 /// Lets no work run until the sender is dropped; for a while only, because a copy that fails to
 /// begin waits for its stream.
-fn pause(ctx: Context<'_>) -> Option<mpsc::Sender<()>> {
+pub(crate) fn pause(ctx: Context<'_>) -> Option<mpsc::Sender<()>> {
     let paused = ctx.driver().machine()?.pause();
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {

@@ -387,8 +387,17 @@ mod mix_variable_brand_made_shorter;
 #[path = "mix/variable_of_another_gpu_lent_to_a_stream.rs"]
 mod mix_variable_of_another_gpu_lent_to_a_stream;
 
+#[path = "owned/buffer_lent_to_work_that_does_not_own_it.rs"]
+mod owned_buffer_lent_to_work_that_does_not_own_it;
+
 #[path = "owned/buffer_returned_from_with.rs"]
 mod owned_buffer_returned_from_with;
+
+#[path = "owned/buffer_used_after_it_moved_into_work.rs"]
+mod owned_buffer_used_after_it_moved_into_work;
+
+#[path = "owned/buffer_used_after_it_was_given_to_a_stream.rs"]
+mod owned_buffer_used_after_it_was_given_to_a_stream;
 
 #[path = "owned/buffers_of_two_entries_mixed.rs"]
 mod owned_buffers_of_two_entries_mixed;
@@ -417,17 +426,35 @@ mod owned_detached_values_of_two_entries_mixed;
 #[path = "owned/family_with_a_borrow_of_its_own.rs"]
 mod owned_family_with_a_borrow_of_its_own;
 
+#[path = "owned/host_memory_lent_to_work_that_does_not_own_it.rs"]
+mod owned_host_memory_lent_to_work_that_does_not_own_it;
+
 #[path = "owned/local_variable_stored_in_a_detached_value.rs"]
 mod owned_local_variable_stored_in_a_detached_value;
 
+#[path = "owned/memory_of_a_scope_used_by_work.rs"]
+mod owned_memory_of_a_scope_used_by_work;
+
+#[path = "owned/memory_of_work_kept_outside.rs"]
+mod owned_memory_of_work_kept_outside;
+
 #[path = "owned/stream_made_in_with_used_by_a_detached_thread.rs"]
 mod owned_stream_made_in_with_used_by_a_detached_thread;
+
+#[path = "owned/stream_token_of_work_kept.rs"]
+mod owned_stream_token_of_work_kept;
 
 #[path = "owned/value_of_one_thread_detached.rs"]
 mod owned_value_of_one_thread_detached;
 
 #[path = "owned/view_detached_without_its_buffer.rs"]
 mod owned_view_detached_without_its_buffer;
+
+#[path = "owned/work_given_memory_of_another_gpu.rs"]
+mod owned_work_given_memory_of_another_gpu;
+
+#[path = "owned/work_waited_for_twice.rs"]
+mod owned_work_waited_for_twice;
 
 #[path = "papercuts/buffer_cloned.rs"]
 mod papercuts_buffer_cloned;

@@ -8,14 +8,9 @@
 
 use scoped_cuda::{Buffer, Context, Detached, Result};
 
-type Numbers = Detached<Buffer<'static, u32>>;
+type Of = Detached<Buffer<'static, u32>>;
 
-fn f<'gpu0, 'gpu1>(
-    a: Context<'gpu0>,
-    b: Context<'gpu1>,
-    from: &Numbers,
-    to: &mut Numbers,
-) -> Result<()> {
+fn f<'gpu0, 'gpu1>(a: Context<'gpu0>, b: Context<'gpu1>, from: &Of, to: &mut Of) -> Result<()> {
     println!("{b:?}");
     let source = from.get(b)?; // <-
     to.get_mut(a)?.copy_from(source)
