@@ -46,6 +46,10 @@ pub struct Buffer<'ctx, T> {
     _elements: PhantomData<T>,
 }
 
+/// A buffer that was allocated in a scope: what [`ScopedStream::zeros`](crate::ScopedStream::zeros)
+/// and [`upload`](crate::ScopedStream::upload) return.
+pub type ScopedBuffer<'s, 'ctx, T> = OnStream<'s, Buffer<'ctx, T>>;
+
 static_assertions::assert_impl_all!(Buffer<'static, f32>: Send, Sync, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
 static_assertions::assert_not_impl_any!(Buffer<'static, f32>: Clone);
 

@@ -5,14 +5,6 @@ use crate::error::Result;
 use crate::ffi::{CUdeviceptr, CUstream};
 use std::ops::RangeBounds;
 
-/// Memory that was lent to a stream until the end of the scope: what [`Buffer::lend`] and the other
-/// `lend`s return.
-pub type LentSlice<'s, 'scope, 'ctx, T> = OnStream<'s, SliceMut<'scope, 'ctx, T>>;
-
-/// A buffer that was allocated in a scope: what [`ScopedStream::zeros`](crate::ScopedStream::zeros)
-/// and [`upload`](crate::ScopedStream::upload) return.
-pub type ScopedBuffer<'s, 'ctx, T> = OnStream<'s, Buffer<'ctx, T>>;
-
 impl<'s, 'ctx, T> OnStream<'s, Buffer<'ctx, T>> {
     /// The device address as a number; 0 for an empty buffer. What a lent view's `as_raw` says
     /// about its use holds here too; dropped, the buffer is freed in the order of the same stream.

@@ -17,12 +17,11 @@ mod usage;
 mod write_combined;
 
 pub use crate::extent::{Axis, HostLayout};
-pub use buffer::Buffer;
+pub use buffer::{Buffer, ScopedBuffer};
 pub use chunks::{Chunks, ChunksMut};
 pub use element::Element;
 pub use fill::Fill;
 pub(crate) use fill::Pattern;
-pub use linear_on_stream::{LentSlice, ScopedBuffer};
 pub use managed::{ManagedBuffer, MemoryAdvice, MemoryLocation};
 pub(crate) use on_stream::HandOver;
 pub use on_stream::{OnStream, Readable};
@@ -33,7 +32,7 @@ pub use pitched::{
     HostRows, HostRowsMut, LentRows, PitchedBuffer, PitchedMemory, PitchedMemoryMut, PitchedSlice,
     PitchedSliceMut,
 };
-pub use slice::{Slice, SliceMut};
+pub use slice::{LentSlice, Slice, SliceMut};
 pub use usage::MemoryUsage;
 pub use write_combined::WriteCombinedBuffer;
 

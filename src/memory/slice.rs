@@ -36,6 +36,10 @@ pub struct SliceMut<'b, 'ctx, T> {
     _borrow: PhantomData<&'b mut [T]>,
 }
 
+/// Memory that was lent to a stream until the end of the scope: what [`Buffer::lend`](crate::Buffer::lend) and the other
+/// `lend`s return.
+pub type LentSlice<'s, 'scope, 'ctx, T> = OnStream<'s, SliceMut<'scope, 'ctx, T>>;
+
 static_assertions::assert_impl_all!(Slice<'static, 'static, f32>: Copy, Send, Sync, std::panic::UnwindSafe);
 static_assertions::assert_impl_all!(SliceMut<'static, 'static, f32>: Send, Sync, std::panic::RefUnwindSafe);
 static_assertions::assert_not_impl_any!(SliceMut<'static, 'static, f32>: Clone);

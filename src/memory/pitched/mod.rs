@@ -10,9 +10,8 @@ pub(crate) mod region;
 mod slice;
 
 pub use host::{HostRows, HostRowsMut};
-pub use on_stream::LentRows;
 pub use pitched::PitchedBuffer;
-pub use slice::{PitchedSlice, PitchedSliceMut};
+pub use slice::{LentRows, PitchedSlice, PitchedSliceMut};
 
 use super::OnStream;
 use super::sealed::Token;

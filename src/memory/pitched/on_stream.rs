@@ -8,10 +8,6 @@ use crate::ffi::CUstream;
 use crate::memory::{HandOver, OnStream, sealed};
 use std::ops::RangeBounds;
 
-/// Rows that were lent to a stream until the end of the scope: what [`PitchedBuffer::lend`]
-/// returns.
-pub type LentRows<'s, 'scope, 'ctx, T> = OnStream<'s, PitchedSliceMut<'scope, 'ctx, T>>;
-
 /// What a handle of rows can do, owned or borrowed.
 macro_rules! handle {
     () => {

@@ -1,9 +1,8 @@
 //! Rows at rest.
 
 use super::host::{RowSource, RowTarget};
-use super::on_stream::LentRows;
 use super::region::{Region, check_pitch};
-use super::slice::{PitchedSlice, PitchedSliceMut};
+use super::slice::{LentRows, PitchedSlice, PitchedSliceMut};
 use super::{PitchedMemory, PitchedMemoryMut};
 use crate::context::Context;
 use crate::error::{CloseError, Result};
