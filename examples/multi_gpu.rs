@@ -1,15 +1,11 @@
 //! One problem on all devices of the machine, which exchange their edges, and what the ways between
 //! them carry: `cargo run --example multi_gpu`.
 //!
-//! Each context has a name of its own, the lifetime in `Context<'ctx>`, and only the running
-//! program knows how many devices there are. It cannot have a variable for each name. But a
-//! function that is given one name, opens the next device and calls itself with the name it gets
-//! there can go through all of them: [`open`]. At each level it knows two names, that of a device
-//! and that of its left neighbour, and tokens for copies between neighbours are made of these. What
-//! is further left is behind a trait object, a [`Row`], which keeps the name of its last device and
-//! forgets the others.
+//! How many devices there are, only the running program knows. What each has is a value without a
+//! context's lifetime, in a vector, so that a loop over the devices is a loop; two neighbours are
+//! entered together when they exchange their edges.
 //!
-//! On a machine with one device, two scopes of it are neighbours. Uses the real driver when the
+//! On a machine with one device, two parts on it are neighbours. Uses the real driver when the
 //! machine has one with a device, else the simulated one, and says which.
 
 #![allow(unsafe_code)] // launches a kernel, and measures the driver's own copy beside the crate's
@@ -19,8 +15,8 @@ mod common;
 use scoped_cuda::ffi::CUresult;
 use scoped_cuda::sim::{Peers, Simulation};
 use scoped_cuda::{
-    Buffer, Context, Driver, Error, In, Kernel, LaunchConfig, LentSlice, Out, Result, Scope,
-    ScopedStream, Stream, Transfer, scope,
+    Buffer, Context, Detached, Driver, Error, In, Kernel, LaunchConfig, Out, Result, Stream,
+    Submitted, Transfer, family, scope,
 };
 use std::mem::swap;
 use std::time::Instant;
@@ -79,82 +75,6 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Makes each point a mean of itself and its neighbours, [`STEPS`] times, with a part of the points
-/// on each device; left of the first and right of the last point there is 0.
-fn smooth(driver: Driver, devices: &[u32], points: &[f32], way: Way) -> Result<Vec<f32>> {
-    let parts = points.chunks(points.len().div_ceil(devices.len()));
-    let parts: Vec<_> = devices.iter().copied().zip(parts).collect();
-    let (&(ordinal, part), rest) = parts.split_first().expect("there is a device");
-    driver.with_device(ordinal, |first| {
-        open(driver, first, &mut Part::new(first, part)?, rest, way)
-    })
-}
-
-/// Opens the first device of `rest`, puts it at the right end of `row`, whose last device is
-/// `left`, and goes on with the longer row. At the end of `rest` all devices are open, one inside
-/// the other, and take the steps.
-fn open<'left>(
-    driver: Driver,
-    left: Context<'left>,
-    row: &mut dyn Row<'left>,
-    rest: &[(u32, &[f32])],
-    way: Way,
-) -> Result<Vec<f32>> {
-    let Some((&(ordinal, points), rest)) = rest.split_first() else {
-        return take_steps(row);
-    };
-    driver.with_device(ordinal, |here| {
-        let mut longer = Joined {
-            row,
-            part: Part::new(here, points)?,
-            to_right: way(left, here)?,
-            to_left: way(here, left)?,
-        };
-        open(driver, here, &mut longer, rest, way)
-    })
-}
-
-/// Takes all steps in one scope: the host enqueues them and waits once, and a device waits for
-/// nothing but its neighbours' edges.
-fn take_steps(row: &mut dyn Row<'_>) -> Result<Vec<f32>> {
-    let start = Instant::now();
-    scope(|scope| {
-        row.lend_all(
-            scope,
-            Box::new(|mut last, step| (0..STEPS).try_for_each(|_| step(&mut last))),
-        )
-    })?;
-    print!("{STEPS} steps in {:.2?}, ", start.elapsed());
-    // The handles were swapped, not the buffers: after an even number of steps the result is where
-    // it began.
-    const { assert!(STEPS % 2 == 0) };
-    row.points()
-}
-
-/// Devices side by side, the last of which has the name `'last`: a [`Part`] by itself, or a row and
-/// one more, [`Joined`].
-trait Row<'last> {
-    /// Lends everything to the scope, and calls `f` with what the last device has and with a
-    /// [`Step`] of the row.
-    fn lend_all<'scope>(
-        &'scope mut self,
-        scope: &Scope<'scope>,
-        f: Box<InScope<'_, 'scope, 'last>>,
-    ) -> Result<()>
-    where
-        'last: 'scope;
-
-    fn points(&self) -> Result<Vec<f32>>;
-}
-
-/// What is done with a row in a scope, where the last device's stream has a name too, `'s`.
-type InScope<'a, 'scope, 'last> =
-    dyn for<'s> FnOnce(Lent<'s, 'scope, 'last>, Step<'_, 's, 'scope, 'last>) -> Result<()> + 'a;
-
-/// Enqueues a step of all devices of a row. What the last one has is an argument: its right
-/// neighbour exchanges edges with it as well.
-type Step<'a, 's, 'scope, 'last> = &'a mut dyn FnMut(&mut Lent<'s, 'scope, 'last>) -> Result<()>;
-
 /// What one device has: its points, with a cell more at each end for the neighbour's edge or the 0
 /// outside, and room for the next ones.
 struct Part<'ctx> {
@@ -164,21 +84,33 @@ struct Part<'ctx> {
     now: Buffer<'ctx, f32>,
     next: Buffer<'ctx, f32>,
 }
+family!(Part);
 
-/// A [`Part`] in a scope.
-struct Lent<'s, 'scope, 'ctx> {
-    stream: ScopedStream<'s, 'scope, 'ctx>,
-    kernel: &'scope Kernel<'ctx, (In<f32>, Out<f32>, u32)>,
-    now: LentSlice<'s, 'scope, 'ctx, f32>,
-    next: LentSlice<'s, 'scope, 'ctx, f32>,
-}
-
-/// A row and one more device on its right, with the tokens for the two that meet.
-struct Joined<'row, 'left, 'here> {
-    row: &'row mut dyn Row<'left>,
-    part: Part<'here>,
-    to_right: Transfer<'left, 'here>,
-    to_left: Transfer<'here, 'left>,
+/// Makes each point a mean of itself and its neighbours, [`STEPS`] times, with a part of the points
+/// on each device; left of the first and right of the last point there is 0.
+fn smooth(driver: Driver, devices: &[u32], points: &[f32], way: Way) -> Result<Vec<f32>> {
+    let mut parts = Vec::new();
+    let share = points.len().div_ceil(devices.len());
+    for (&ordinal, points) in devices.iter().zip(points.chunks(share)) {
+        let gpu = driver.retain(ordinal)?;
+        parts.push(gpu.with(|ctx| Ok(ctx.detach(Part::new(ctx, points)?)))?);
+    }
+    let start = Instant::now();
+    for _ in 0..STEPS {
+        for right in 1..parts.len() {
+            let (left, right) = parts.split_at_mut(right);
+            exchange(&mut left[left.len() - 1], &mut right[0], way)?;
+        }
+        // All devices compute at the same time.
+        let work: Result<Vec<_>> = parts.into_iter().map(begin_step).collect();
+        parts = work?.into_iter().map(end_step).collect::<Result<_>>()?;
+    }
+    print!("{STEPS} steps in {:.2?}, ", start.elapsed());
+    let mut smoothed = Vec::new();
+    for part in &parts {
+        smoothed.extend(part.with(|_, part| part.now.slice(1..part.now.len() - 1)?.to_vec())?);
+    }
+    Ok(smoothed)
 }
 
 impl<'ctx> Part<'ctx> {
@@ -191,96 +123,66 @@ impl<'ctx> Part<'ctx> {
             next: ctx.zeros(cells.len())?,
         })
     }
-
-    fn lend<'scope>(
-        &'scope mut self,
-        scope: &Scope<'scope>,
-        f: impl for<'s> FnOnce(Lent<'s, 'scope, 'ctx>) -> Result<()>,
-    ) -> Result<()> {
-        scope.on(&self.stream, |stream| {
-            f(Lent {
-                stream,
-                kernel: &self.kernel,
-                now: self.now.lend(stream),
-                next: self.next.lend(stream),
-            })
-        })
-    }
-}
-
-impl Lent<'_, '_, '_> {
-    fn step(&mut self) -> Result<()> {
-        let n = self.now.len() - 2;
-        let (config, n) = (LaunchConfig::for_elements(n), n as u32);
-        let arguments = (&self.now, &mut self.next, n);
-        // SAFETY: `smooth` reads the n + 2 elements of the first argument, and writes n of the n +
-        // 2 of the second.
-        unsafe { self.stream.launch(self.kernel, config, arguments) }?;
-        swap(&mut self.now, &mut self.next);
-        Ok(())
-    }
-}
-
-impl<'ctx> Row<'ctx> for Part<'ctx> {
-    fn lend_all<'scope>(
-        &'scope mut self,
-        scope: &Scope<'scope>,
-        f: Box<InScope<'_, 'scope, 'ctx>>,
-    ) -> Result<()>
-    where
-        'ctx: 'scope,
-    {
-        self.lend(scope, |part| f(part, &mut |part| part.step()))
-    }
-
-    fn points(&self) -> Result<Vec<f32>> {
-        self.now.slice(1..self.now.len() - 1)?.to_vec()
-    }
-}
-
-impl<'here> Row<'here> for Joined<'_, '_, 'here> {
-    fn lend_all<'scope>(
-        &'scope mut self,
-        scope: &Scope<'scope>,
-        f: Box<InScope<'_, 'scope, 'here>>,
-    ) -> Result<()>
-    where
-        'here: 'scope,
-    {
-        let (part, to_right, to_left) = (&mut self.part, self.to_right, self.to_left);
-        self.row.lend_all(
-            scope,
-            Box::new(|mut left, step_row| {
-                part.lend(scope, |here| {
-                    f(here, &mut |here| {
-                        exchange(&mut left, here, to_right, to_left)?;
-                        // Only now, because its devices exchange edges first and then compute, the
-                        // last one too.
-                        step_row(&mut left)?;
-                        here.step()
-                    })
-                })
-            }),
-        )
-    }
-
-    fn points(&self) -> Result<Vec<f32>> {
-        Ok([self.row.points()?, self.part.points()?].concat())
-    }
 }
 
 /// Gives each of two neighbours the other's outermost point.
-fn exchange<'scope, 'left, 'here>(
-    left: &mut Lent<'_, 'scope, 'left>,
-    here: &mut Lent<'_, 'scope, 'here>,
-    to_right: Transfer<'left, 'here>,
-    to_left: Transfer<'here, 'left>,
+fn exchange(
+    left: &mut Detached<Part<'static>>,
+    right: &mut Detached<Part<'static>>,
+    way: Way,
 ) -> Result<()> {
-    let n = left.now.len();
-    let (edge, mut cell) = (left.now.slice(n - 2..n - 1)?, here.now.slice_mut(..1)?);
-    to_right.enqueue(left.stream, &edge, here.stream, &mut cell)?;
-    let (edge, mut cell) = (here.now.slice(1..2)?, left.now.slice_mut(n - 1..)?);
-    to_left.enqueue(here.stream, &edge, left.stream, &mut cell)
+    left.with_mut(|a, left| {
+        right.with_mut(|b, right| {
+            let (to_right, to_left) = (way(a, b)?, way(b, a)?);
+            let n = left.now.len();
+            scope(|scope| {
+                scope.on(&left.stream, |a| {
+                    scope.on(&right.stream, |b| {
+                        let (mut left, mut right) = (left.now.lend(a), right.now.lend(b));
+                        let (edge, mut cell) = (left.slice(n - 2..n - 1)?, right.slice_mut(..1)?);
+                        to_right.enqueue(a, &edge, b, &mut cell)?;
+                        let (edge, mut cell) = (right.slice(1..2)?, left.slice_mut(n - 1..)?);
+                        to_left.enqueue(b, &edge, a, &mut cell)
+                    })
+                })
+            })
+        })
+    })
+}
+
+/// Begins a step of one device, and does not wait for it.
+fn begin_step(
+    part: Detached<Part<'static>>,
+) -> Result<Detached<Submitted<'static, Part<'static>>>> {
+    let gpu = part.owner().clone();
+    gpu.with(|ctx| {
+        let work = ctx.submit(part.into_inner(ctx)?, |scope, part| {
+            let Part {
+                stream,
+                kernel,
+                now,
+                next,
+            } = part;
+            scope.on(stream, |s| {
+                let (mut next, n) = (next.lend(s), now.len() - 2);
+                let (config, n) = (LaunchConfig::for_elements(n), n as u32);
+                // SAFETY: `smooth` reads the n + 2 elements of the first argument, and writes n of
+                // the n + 2 of the second.
+                unsafe { s.launch(kernel, config, (&*now, &mut next, n)) }
+            })
+        })?;
+        Ok(ctx.detach(work))
+    })
+}
+
+/// Waits for the step.
+fn end_step(work: Detached<Submitted<'static, Part<'static>>>) -> Result<Detached<Part<'static>>> {
+    let gpu = work.owner().clone();
+    gpu.with(|ctx| {
+        let mut part = work.into_inner(ctx)?.wait()?;
+        swap(&mut part.now, &mut part.next);
+        Ok(ctx.detach(part))
+    })
 }
 
 /// The same on the host.

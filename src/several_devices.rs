@@ -14,36 +14,34 @@ use crate::error::{Error, Result};
 /// # As many devices as there are
 ///
 /// A name is given by the compiler, so a program cannot write down as many as the machine has
-/// devices. Two ways lead around that.
-///
-/// A function that calls itself opens one device more in each call, inside the one before it. At
-/// each level two names are known, the new one and its neighbour's, and a
-/// [`Transfer`](crate::Transfer) needs no more:
+/// devices. What each device has is a [`Detached`](crate::Detached) value then, of an
+/// [owned context](Driver::retain), and a loop over the devices is a loop. Where two devices meet,
+/// both are entered, and a [`Transfer`](crate::Transfer) is made of the two names:
 ///
 /// ```
-/// # use scoped_cuda::{Buffer, Context, Driver, Result, sim::Simulation};
+/// # use scoped_cuda::{Driver, Result, sim::Simulation};
 /// # let driver = Driver::simulated(Simulation::default().devices(3))?;
-/// /// Sends `numbers` from device to device, to the last one, and back to the host.
-/// fn pass_on<'left>(left: Context<'left>, numbers: Buffer<'left, u32>) -> Result<Vec<u32>> {
-///     let (driver, next) = (left.driver(), left.device().ordinal() + 1);
-///     if next == driver.device_count()? {
-///         return numbers.to_vec();
-///     }
-///     driver.with_device(next, |here| {
-///         let mut arrived = here.zeros(numbers.len())?;
-///         left.transfer_to(here)?.copy(&numbers, &mut arrived)?;
-///         pass_on(here, arrived)
-///     })
+/// let mut rows = Vec::new();
+/// for device in driver.devices()? {
+///     let gpu = driver.retain(device.ordinal())?;
+///     rows.push(gpu.with(|ctx| Ok(ctx.detach(ctx.zeros::<u32>(3)?)))?);
 /// }
-///
-/// let numbers = driver.with_device(0, |first| pass_on(first, first.upload(&[1, 2, 3])?))?;
-/// assert_eq!(numbers, [1, 2, 3]);
+/// rows[0].with_mut(|_, row| row.write(&[1, 2, 3]))?;
+/// for here in 1..rows.len() {
+///     let (left, right) = rows.split_at_mut(here);
+///     left[here - 1].with(|a, from| {
+///         right[0].with_mut(|b, to| a.transfer_to(b)?.copy(from, to))
+///     })?;
+/// }
+/// for row in &rows {
+///     assert_eq!(row.with(|_, row| row.to_vec())?, [1, 2, 3]);
+/// }
 /// # Ok::<(), scoped_cuda::Error>(())
 /// ```
 ///
-/// Devices that are to work at the same time come back together in one [`scope`](crate::scope()) at
-/// the innermost level, behind a trait object that keeps the name of the neighbour and forgets the
-/// others: `examples/multi_gpu.rs` is such a program, on any number of devices.
+/// Devices that are to work at the same time are given their work with
+/// [`Context::submit`], which does not wait: `examples/multi_gpu.rs` is such a program, on any
+/// number of devices.
 ///
 /// If the devices exchange nothing, a thread for each is simpler. Memory stays on its thread's
 /// device, and host data, in slices or through channels, is what the threads share:

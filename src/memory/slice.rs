@@ -36,8 +36,8 @@ pub struct SliceMut<'b, 'ctx, T> {
     _borrow: PhantomData<&'b mut [T]>,
 }
 
-/// Memory that was lent to a stream until the end of the scope: what [`Buffer::lend`](crate::Buffer::lend) and the other
-/// `lend`s return.
+/// Memory that was lent to a stream until the end of the scope: what
+/// [`Buffer::lend`](crate::Buffer::lend) and the other `lend`s return.
 pub type LentSlice<'s, 'scope, 'ctx, T> = OnStream<'s, SliceMut<'scope, 'ctx, T>>;
 
 static_assertions::assert_impl_all!(Slice<'static, 'static, f32>: Copy, Send, Sync, std::panic::UnwindSafe);

@@ -43,8 +43,8 @@ pub struct PitchedSliceMut<'b, 'ctx, T> {
     _borrow: PhantomData<&'b mut [T]>,
 }
 
-/// Rows that were lent to a stream until the end of the scope: what [`PitchedBuffer::lend`](crate::PitchedBuffer::lend)
-/// returns.
+/// Rows that were lent to a stream until the end of the scope: what
+/// [`PitchedBuffer::lend`](crate::PitchedBuffer::lend) returns.
 pub type LentRows<'s, 'scope, 'ctx, T> = OnStream<'s, PitchedSliceMut<'scope, 'ctx, T>>;
 
 static_assertions::assert_impl_all!(PitchedSlice<'static, 'static, f32>: Copy, Send, Sync, std::panic::UnwindSafe);
