@@ -34,7 +34,7 @@ use std::marker::PhantomData;
 /// #     .visible .entry clear_column(.param .u64 rows, .param .u64 pitch, .param .u32 height) { ret; }");
 /// # driver.with_device(0, |ctx| {
 /// let clear = ctx.load_ptx(ptx)?.kernel::<(InOut<Rows<f32>>, u64, u32)>("clear_column")?;
-/// let mut image = ctx.pitched_from(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], Extent::new(3, 2))?;
+/// let mut image = ctx.upload_rows(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], Extent::new(3, 2))?;
 /// let (stream, pitch) = (ctx.new_stream()?, image.pitch_bytes() as u64);
 /// stream.scope(|s| {
 ///     let mut image = image.lend(s);

@@ -33,8 +33,8 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     /// # use scoped_cuda::{Driver, Extent, sim::Simulation};
     /// # let driver = Driver::simulated(Simulation::default())?;
     /// # driver.with_two_devices([0, 1], |gpu0, gpu1| {
-    /// let source = gpu0.pitched_from(&[1u8, 2, 3, 4, 5, 6], Extent::new(3, 2))?;
-    /// let mut destination = gpu1.pitched_zeros::<u8>(Extent::new(2, 2))?;
+    /// let source = gpu0.upload_rows(&[1u8, 2, 3, 4, 5, 6], Extent::new(3, 2))?;
+    /// let mut destination = gpu1.zeros_rows::<u8>(Extent::new(2, 2))?;
     /// gpu0.transfer_to(gpu1)?.copy_rows(&source.region(1.., .., ..)?, &mut destination)?;
     /// assert_eq!(destination.to_vec()?, [2, 3, 5, 6]);
     /// # Ok(()) })?;
@@ -78,8 +78,8 @@ impl<'src, 'dst> Transfer<'src, 'dst> {
     /// # let driver = Driver::simulated(Simulation::default())?;
     /// # driver.with_two_devices([0, 1], |gpu0, gpu1| {
     /// let (sender, receiver) = (gpu0.new_stream()?, gpu1.new_stream()?);
-    /// let mut source = gpu0.pitched_from(&[1u8, 2, 3, 4], Extent::new(2, 2))?;
-    /// let mut destination = gpu1.pitched_zeros::<u8>(Extent::new(2, 1))?;
+    /// let mut source = gpu0.upload_rows(&[1u8, 2, 3, 4], Extent::new(2, 2))?;
+    /// let mut destination = gpu1.zeros_rows::<u8>(Extent::new(2, 1))?;
     /// let transfer = gpu0.transfer_to(gpu1)?;
     /// scope(|scope| {
     ///     scope.on(&sender, |a| {

@@ -49,7 +49,7 @@ fn forgetting_objects_leaks_at_most_their_memory() {
         forget(module);
         forget(ctx.upload(&[1u8, 2, 3])?);
         forget(ctx.uninit::<f32>(10)?);
-        forget(ctx.pitched_zeros::<u16>(Extent::new(3, 2))?);
+        forget(ctx.zeros_rows::<u16>(Extent::new(3, 2))?);
         forget(Transfer::staged(ctx, ctx)?);
         Ok(())
     });
@@ -74,7 +74,7 @@ fn forgetting_what_a_scope_gave_out_loses_neither_the_wait_nor_the_loan() {
     let left = left_by(|ctx| {
         let (first, second) = (ctx.new_stream()?, ctx.new_stream()?);
         let mut lent = ctx.zeros::<u32>(1 << 16)?;
-        let mut rows = ctx.pitched_zeros::<u32>(Extent::new(5, 2))?;
+        let mut rows = ctx.zeros_rows::<u32>(Extent::new(5, 2))?;
         let mut pinned = ctx.pinned_zeros::<u32>(4)?;
         let (source, mut back) = (vec![5; 1 << 16], [0; 4]);
         scope(|scope| {

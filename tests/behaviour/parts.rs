@@ -119,7 +119,7 @@ fn elements_are_copied_bit_by_bit() {
     in_context(|ctx| {
         let liars = ctx.filled(4, Liar(7))?;
         assert_eq!(liars.to_vec()?, [Liar(7), Liar(7), Liar(7), Liar(7)]);
-        let rows = ctx.pitched_from(&[Liar(1), Liar(2)], Extent::new(1, 2))?;
+        let rows = ctx.upload_rows(&[Liar(1), Liar(2)], Extent::new(1, 2))?;
         assert_eq!(rows.to_vec()?, [Liar(1), Liar(2)]);
         Ok(())
     })

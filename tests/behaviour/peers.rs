@@ -229,8 +229,8 @@ fn memory_of_another_scope_is_memory_like_any_other() {
             assert_eq!(same.slice_of(&empty).to_vec()?, []);
             assert!(same.slice_of_mut(&mut empty).is_empty());
 
-            let mut image = a.pitched_from(&[1u8, 2, 3, 4], Extent::new(2, 2))?;
-            let mut column = again.pitched_zeros::<u8>(Extent::new(1, 2))?;
+            let mut image = a.upload_rows(&[1u8, 2, 3, 4], Extent::new(2, 2))?;
+            let mut column = again.zeros_rows::<u8>(Extent::new(1, 2))?;
             column.copy_from(&same.pitched(&image).region(1.., .., ..)?)?;
             assert_eq!(column.to_vec()?, [2, 4]);
             same.pitched_mut(&mut image)
@@ -502,12 +502,12 @@ fn rows_are_copied_between_devices() {
         for token in tokens {
             let extent = Extent::new(5, 4).slices(3);
             let values: Vec<u16> = (1..=60).collect();
-            let source = a.pitched_from(&values, extent)?;
-            let mut volume = b.pitched_zeros::<u16>(extent)?;
+            let source = a.upload_rows(&values, extent)?;
+            let mut volume = b.zeros_rows::<u16>(extent)?;
             token.copy_rows(&source, &mut volume)?;
             assert_eq!(volume.to_vec()?, values, "{token:?}");
 
-            let mut part = b.pitched_zeros::<u16>(extent)?;
+            let mut part = b.zeros_rows::<u16>(extent)?;
             token.copy_rows(
                 &source.region(1..4, 2..4, 1..3)?,
                 &mut part.region_mut(2..5, 0..2, 0..2)?,
@@ -522,7 +522,7 @@ fn rows_are_copied_between_devices() {
                 assert_eq!(found, expected, "{token:?} {x} {y} {z}");
             }
 
-            let mut row = b.pitched_zeros::<u16>(Extent::new(5, 1))?;
+            let mut row = b.zeros_rows::<u16>(Extent::new(5, 1))?;
             token.copy_rows(&source.region(.., 3..4, 2..3)?, &mut row)?;
             assert_eq!(row.to_vec()?, [56, 57, 58, 59, 60]);
             let error = token
@@ -535,8 +535,8 @@ fn rows_are_copied_between_devices() {
                     destination_extent: Extent::new(5, 1)
                 }
             );
-            let nothing = a.pitched_zeros::<u16>(Extent::new(0, 7))?;
-            let mut empty = b.pitched_zeros::<u16>(Extent::new(0, 7))?;
+            let nothing = a.zeros_rows::<u16>(Extent::new(0, 7))?;
+            let mut empty = b.zeros_rows::<u16>(Extent::new(0, 7))?;
             token.copy_rows(&nothing, &mut empty)?;
         }
         Ok(())
@@ -558,9 +558,9 @@ fn enqueued_rows_are_ordered_on_both_streams() {
     in_two_contexts(|a, b| {
         let (of_a, of_b) = (a.new_stream()?, b.new_stream()?);
         let extent = Extent::new(77, 9);
-        let mut source = a.pitched_zeros::<u32>(extent)?;
-        let mut destination = b.pitched_zeros::<u32>(extent)?;
-        let mut arrived = b.pitched_zeros::<u32>(extent)?;
+        let mut source = a.zeros_rows::<u32>(extent)?;
+        let mut destination = b.zeros_rows::<u32>(extent)?;
+        let mut arrived = b.zeros_rows::<u32>(extent)?;
         for token in [Transfer::staged(a, b)?, a.transfer_to(b)?] {
             scope(|scope| {
                 scope.on(&of_a, |on_a| {

@@ -28,7 +28,7 @@ fn upload_comes_back() {
     in_context(|ctx| {
         for extent in extents() {
             let host = numbers(extent);
-            let pitched = ctx.pitched_from(&host, extent)?;
+            let pitched = ctx.upload_rows(&host, extent)?;
             assert_eq!(pitched.extent(), extent);
             assert_eq!(pitched.pitch_bytes() % 512, 0);
             assert!(pitched.pitch_bytes() >= 4 * extent.width);
@@ -50,14 +50,14 @@ fn zeros_are_zero_and_filled_rows_are_full() {
             let len = extent.elements().unwrap();
             // Leave something behind that a missing fill would show.
             drop(ctx.filled(4096, 0xAAu8)?);
-            let mut words = ctx.pitched_zeros::<u32>(extent)?;
+            let mut words = ctx.zeros_rows::<u32>(extent)?;
             assert_eq!(words.to_vec()?, vec![0; len]);
             words.fill(CANARY)?;
             assert_eq!(words.to_vec()?, vec![CANARY; len]);
-            let mut halves = ctx.pitched_zeros::<i16>(extent)?;
+            let mut halves = ctx.zeros_rows::<i16>(extent)?;
             halves.fill(-3)?;
             assert_eq!(halves.to_vec()?, vec![-3; len]);
-            let mut bytes = ctx.pitched_zeros::<u8>(extent)?;
+            let mut bytes = ctx.zeros_rows::<u8>(extent)?;
             bytes.fill(9)?;
             assert_eq!(bytes.to_vec()?, vec![9; len]);
         }
@@ -71,7 +71,7 @@ fn elements_of_any_size() {
     in_context(|ctx| {
         let extent = Extent::new(50, 3).slices(2);
         let host: Vec<[u8; 3]> = (0..300).map(|i| [i as u8, (i >> 8) as u8, 7]).collect();
-        let pitched = ctx.pitched_from(&host, extent)?;
+        let pitched = ctx.upload_rows(&host, extent)?;
         assert_eq!(
             (pitched.pitch_bytes(), pitched.pitch_elements()),
             (512, None)
@@ -79,7 +79,7 @@ fn elements_of_any_size() {
         assert_eq!(pitched.to_vec()?, host);
         let column = pitched.region(49.., .., 1..)?.to_vec()?;
         assert_eq!(column, [host[199], host[249], host[299]]);
-        let doubles = ctx.pitched_from(&[1.0f64, 2.0], Extent::new(1, 2))?;
+        let doubles = ctx.upload_rows(&[1.0f64, 2.0], Extent::new(1, 2))?;
         assert_eq!(doubles.to_vec()?, [1.0, 2.0]);
         Ok(())
     });
@@ -104,8 +104,8 @@ fn empty_boxes_are_ordinary() {
             Extent::new(5, 5).slices(0),
             Extent::new(0, usize::MAX).slices(usize::MAX),
         ] {
-            let source = ctx.pitched_from::<f32>(&[], extent)?;
-            let mut empty = ctx.pitched_zeros::<f32>(extent)?;
+            let source = ctx.upload_rows::<f32>(&[], extent)?;
+            let mut empty = ctx.zeros_rows::<f32>(extent)?;
             assert!(empty.is_empty());
             assert_eq!((empty.as_raw(), empty.size_bytes()), (0, 0));
             empty.write(&[])?;
@@ -119,16 +119,16 @@ fn empty_boxes_are_ordinary() {
                 s.write_rows(&[], &mut lent)?;
                 s.fill_rows(&mut lent, 1.0)?;
                 s.copy_rows(&source, &mut lent)?;
-                assert!(s.pitched_zeros::<u32>(extent)?.is_empty());
+                assert!(s.zeros_rows::<u32>(extent)?.is_empty());
                 s.read_rows(&lent, &mut host)
             })?;
             assert!(empty.close().is_ok());
         }
-        let nothing = ctx.pitched_from(&[(); 6], Extent::new(3, 2))?;
+        let nothing = ctx.upload_rows(&[(); 6], Extent::new(3, 2))?;
         assert_eq!(nothing.to_vec()?.len(), 6);
         assert_eq!(before, (calls("2D"), calls("3D"), calls("Alloc")));
         // A part without elements of memory that has some.
-        let pitched = ctx.pitched_zeros::<u8>(Extent::new(3, 2))?;
+        let pitched = ctx.zeros_rows::<u8>(Extent::new(3, 2))?;
         let part = pitched.region(3.., .., ..)?;
         assert_eq!((part.as_raw(), part.to_vec()?), (0, vec![]));
         Ok(())
@@ -141,18 +141,18 @@ fn huge_extents_are_refused() {
     in_context(|ctx| {
         let overflow = |len, element_bytes| Error::SizeOverflow { len, element_bytes };
         let many = Extent::new(1 << 40, 1 << 40);
-        let error = ctx.pitched_zeros::<u32>(many).unwrap_err();
+        let error = ctx.zeros_rows::<u32>(many).unwrap_err();
         assert_eq!(error, overflow(usize::MAX, 4));
         // The elements would fit, the rows do not.
         let narrow = Extent::new(1, 1 << 30).slices(1 << 30);
-        let error = ctx.pitched_zeros::<u8>(narrow).unwrap_err();
+        let error = ctx.zeros_rows::<u8>(narrow).unwrap_err();
         assert_eq!(error, overflow(1 << 60, 1));
         let limit = i32::MAX as usize;
-        let error = ctx.pitched_zeros::<u8>(Extent::new(limit, 1)).unwrap_err();
+        let error = ctx.zeros_rows::<u8>(Extent::new(limit, 1)).unwrap_err();
         let bytes = limit + 1;
         assert_eq!(error, Error::PitchTooLarge { bytes, limit });
         let stream = ctx.new_stream()?;
-        let error = stream.scope(|s| s.pitched_zeros::<u32>(many).map(drop));
+        let error = stream.scope(|s| s.zeros_rows::<u32>(many).map(drop));
         assert_eq!(error, Err(overflow(usize::MAX, 4)));
         Ok(())
     });
@@ -167,7 +167,7 @@ fn host_rows_too_far_apart_are_refused() {
         // Never touched, so it takes no memory.
         let host: Vec<u8> = vec![0; limit + 2];
         let extent = Extent::new(1, 2);
-        let mut pitched = ctx.pitched_zeros::<u8>(extent)?;
+        let mut pitched = ctx.zeros_rows::<u8>(extent)?;
         let bytes = limit + 1;
         let error = pitched.write(HostRows::strided(&host, extent, bytes)?);
         assert_eq!(error, Err(Error::PitchTooLarge { bytes, limit }));
@@ -182,7 +182,7 @@ fn regions_are_boxes() {
     in_context(|ctx| {
         let whole = Extent::new(67, 9).slices(5);
         let host = numbers(whole);
-        let pitched = ctx.pitched_from(&host, whole)?;
+        let pitched = ctx.upload_rows(&host, whole)?;
         for (from, extent) in [
             ([0, 0, 0], whole),
             ([1, 2, 3], Extent::new(3, 4)),
@@ -227,21 +227,21 @@ fn writes_stay_within_their_region() {
             }
         };
         let host = numbers(whole);
-        let mut pitched = ctx.pitched_from(&host, whole)?;
+        let mut pitched = ctx.upload_rows(&host, whole)?;
         let news = vec![CANARY; inner.elements().unwrap()];
         pitched.region_mut(5..65, 1..8, 1..4)?.write(&news)?;
         let written = pitched.to_vec()?;
         outside(&host, &written);
         assert_eq!(part(whole, &written, [5, 1, 1], inner), news);
 
-        let mut pitched = ctx.pitched_from(&host, whole)?;
+        let mut pitched = ctx.upload_rows(&host, whole)?;
         pitched.region_mut(5..65, 1..8, 1..4)?.fill(7)?;
         let filled = pitched.to_vec()?;
         outside(&host, &filled);
         assert_eq!(part(whole, &filled, [5, 1, 1], inner), vec![7; news.len()]);
 
-        let source = ctx.pitched_from(&numbers(inner), inner)?;
-        let mut pitched = ctx.pitched_from(&host, whole)?;
+        let source = ctx.upload_rows(&numbers(inner), inner)?;
+        let mut pitched = ctx.upload_rows(&host, whole)?;
         pitched.region_mut(5..65, 1..8, 1..4)?.copy_from(&source)?;
         let copied = pitched.to_vec()?;
         outside(&host, &copied);
@@ -256,7 +256,7 @@ fn halves_share_nothing() {
     in_context(|ctx| {
         let extent = Extent::new(7, 4).slices(3);
         for axis in [Axis::X, Axis::Y, Axis::Z] {
-            let mut pitched = ctx.pitched_zeros::<u32>(extent)?;
+            let mut pitched = ctx.zeros_rows::<u32>(extent)?;
             let (mut head, mut tail) = pitched.as_mut_slice().split_at_mut(axis, 2)?;
             head.fill(1)?;
             tail.fill(2)?;
@@ -298,7 +298,7 @@ fn host_memory_has_strides_of_its_own() {
                 let (x, y, z) = (i % 5, i / 5 % 4, i / 20);
                 host[x + (z * 6 + y) * 300] = *element;
             }
-            let mut pitched = ctx.pitched_zeros::<u32>(extent)?;
+            let mut pitched = ctx.zeros_rows::<u32>(extent)?;
             pitched.write(HostRows::new(&host, extent, layout)?)?;
             assert_eq!(pitched.to_vec()?, elements);
             let mut back = vec![CANARY; host.len()];
@@ -306,7 +306,7 @@ fn host_memory_has_strides_of_its_own() {
             assert_eq!(back, host, "what lies between the rows is as it was");
             // A part of the host's box, and one of the device's.
             let rows = HostRows::new(&host, extent, layout)?.region(1..3, 2.., ..)?;
-            let mut other = ctx.pitched_zeros::<u32>(extent)?;
+            let mut other = ctx.zeros_rows::<u32>(extent)?;
             other.region_mut(..2, ..2, ..)?.write(rows)?;
             let mut corner = vec![CANARY; host.len()];
             let part = HostRowsMut::new(&mut corner, extent, layout)?.region(1..3, 2.., ..)?;
@@ -338,8 +338,8 @@ fn extents_have_to_agree() {
                 destination_extent,
             })
         };
-        assert_eq!(ctx.pitched_from(&[0; 11], extent).map(drop), length(11, 12));
-        let mut pitched = ctx.pitched_from(&[5u32; 12], extent)?;
+        assert_eq!(ctx.upload_rows(&[0; 11], extent).map(drop), length(11, 12));
+        let mut pitched = ctx.upload_rows(&[5u32; 12], extent)?;
         assert_eq!(pitched.write(&[0; 13]), length(13, 12));
         assert_eq!(pitched.read(&mut [0; 13]), length(12, 13));
         // As many elements, in other rows.
@@ -350,7 +350,7 @@ fn extents_have_to_agree() {
         let mut back = [0; 12];
         let error = pitched.read(HostRowsMut::packed(&mut back, turned)?);
         assert_eq!(error, mismatch(extent, turned));
-        let other = ctx.pitched_zeros::<u32>(turned)?;
+        let other = ctx.zeros_rows::<u32>(turned)?;
         assert_eq!(pitched.copy_from(&other), mismatch(turned, extent));
         let stream = ctx.new_stream()?;
         stream.scope(|s| {
@@ -378,13 +378,13 @@ fn whatever_is_current() {
         let stream = ctx.new_stream()?;
         for extent in [Extent::new(77, 5), Extent::new(77, 5).slices(3)] {
             let host = numbers(extent);
-            let source = ctx.pitched_from(&host, extent)?;
-            let mut pitched = ctx.pitched_zeros::<u32>(extent)?;
+            let source = ctx.upload_rows(&host, extent)?;
+            let mut pitched = ctx.zeros_rows::<u32>(extent)?;
             pitched.copy_from(&source)?;
             pitched.region_mut(..1, .., ..)?.fill(3)?;
             let mut back = vec![0; host.len()];
             stream.scope(|s| {
-                let mut scratch = s.pitched_zeros::<u32>(extent)?;
+                let mut scratch = s.zeros_rows::<u32>(extent)?;
                 s.copy_rows(&pitched, &mut scratch)?;
                 s.fill_rows(&mut scratch.region_mut(1..2, .., ..)?, 4)?;
                 s.read_rows(&scratch, &mut back)
@@ -420,8 +420,8 @@ fn upload_is_complete_for_every_stream() {
         let stream = ctx.new_stream()?;
         let extent = Extent::new(1 << 9, 1 << 9);
         let mut host = vec![0u32; 1 << 18];
-        let mut pitched = ctx.pitched_zeros::<u32>(extent)?;
-        let mut copy = ctx.pitched_zeros::<u32>(extent)?;
+        let mut pitched = ctx.zeros_rows::<u32>(extent)?;
+        let mut copy = ctx.zeros_rows::<u32>(extent)?;
         for round in 1..10 {
             host.fill(round);
             pitched.write(&host)?;
@@ -436,7 +436,7 @@ fn upload_is_complete_for_every_stream() {
 #[test]
 fn views_say_what_they_are() {
     in_context(|ctx| {
-        let pitched = ctx.pitched_zeros::<u32>(Extent::new(3, 2))?;
+        let pitched = ctx.zeros_rows::<u32>(Extent::new(3, 2))?;
         let text = format!("{:?}", pitched.region(1.., .., ..)?);
         let address = pitched.as_raw() + 4;
         let expected =

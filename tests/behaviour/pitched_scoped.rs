@@ -17,12 +17,12 @@ fn operations_in_a_scope() {
                 row_stride: 70,
                 slice_rows: 10,
             };
-            let mut pitched = ctx.pitched_zeros::<u32>(whole)?;
-            let fixed = ctx.pitched_from(&[1u32, 2, 3, 4, 5, 6], Extent::new(3, 2))?;
+            let mut pitched = ctx.zeros_rows::<u32>(whole)?;
+            let fixed = ctx.upload_rows(&[1u32, 2, 3, 4, 5, 6], Extent::new(3, 2))?;
             let mut strided = vec![CANARY; 70 * 10 * 4];
             let mut corner = [0; 6];
             stream.scope(|s| {
-                let mut scratch = s.pitched_zeros::<u32>(whole)?;
+                let mut scratch = s.zeros_rows::<u32>(whole)?;
                 let mut lent = pitched.lend(s);
                 s.write_rows(&host, &mut scratch)?;
                 s.copy_rows(&scratch, &mut lent)?;
@@ -69,14 +69,14 @@ fn rows_are_handed_over() {
         let (first, second) = (ctx.new_stream()?, ctx.new_stream()?);
         let extent = Extent::new(33, 20).slices(3);
         let len = extent.elements().unwrap();
-        let mut pitched = ctx.pitched_zeros::<u32>(extent)?;
-        let mut copy = ctx.pitched_zeros::<u32>(extent)?;
+        let mut pitched = ctx.zeros_rows::<u32>(extent)?;
+        let mut copy = ctx.zeros_rows::<u32>(extent)?;
         scope(|scope| {
             scope.on(&first, |a| {
                 scope.on(&second, |b| {
                     let gate = Gate::close(&first);
                     let mut lent = pitched.lend(a);
-                    let mut scratch = a.pitched_zeros::<u32>(extent)?;
+                    let mut scratch = a.zeros_rows::<u32>(extent)?;
                     a.fill_rows(&mut lent, 6)?;
                     a.copy_rows(&lent, &mut scratch)?;
                     let lent = lent.hand_over(a, b)?;
@@ -102,9 +102,9 @@ fn rows_come_to_rest() {
         let stream = ctx.new_stream()?;
         let extent = Extent::new(33, 20).slices(3);
         let host = numbers(extent);
-        let mut lent = ctx.pitched_zeros::<u32>(extent)?;
+        let mut lent = ctx.zeros_rows::<u32>(extent)?;
         let rows = stream.scope(|s| {
-            let mut rows = s.pitched_zeros::<u32>(extent)?;
+            let mut rows = s.zeros_rows::<u32>(extent)?;
             s.write_rows(&host, &mut rows)?;
             let (head, mut tail) = lent.lend(s).split_at_mut(Axis::X, 16)?;
             s.copy_rows(&rows.region(16.., .., ..)?, &mut tail)?;
@@ -128,8 +128,8 @@ fn halves_on_two_streams() {
     in_context(|ctx| {
         let (first, second) = (ctx.new_stream()?, ctx.new_stream()?);
         let extent = Extent::new(1001, 50);
-        let mut pitched = ctx.pitched_zeros::<u32>(extent)?;
-        let source = ctx.pitched_from(&numbers(extent), extent)?;
+        let mut pitched = ctx.zeros_rows::<u32>(extent)?;
+        let source = ctx.upload_rows(&numbers(extent), extent)?;
         let (left, right) = pitched.as_mut_slice().split_at_mut(Axis::X, 333)?;
         scope(|scope| {
             scope.on(&first, |a| {
@@ -257,9 +257,9 @@ fn kernels_are_given_rows() {
             let stream = ctx.new_stream()?;
             let extent = Extent::new(200, 9);
             let host: Vec<u32> = (0..1800).collect();
-            let mut image = ctx.pitched_from(&host, extent)?;
-            let at_rest = ctx.pitched_from(&host, extent)?;
-            let mut doubled: PitchedBuffer<'_, u32> = ctx.pitched_zeros(extent)?;
+            let mut image = ctx.upload_rows(&host, extent)?;
+            let at_rest = ctx.upload_rows(&host, extent)?;
+            let mut doubled: PitchedBuffer<'_, u32> = ctx.zeros_rows(extent)?;
             let mut scratched = vec![0; 3 * 4];
             let [pitch, to_pitch] = [&image, &doubled].map(|image| image.pitch_bytes() as u64);
             stream.scope(|s| {
@@ -270,7 +270,7 @@ fn kernels_are_given_rows() {
                 // SAFETY: the kernel stays within 147 elements of 5 rows, which are those of the
                 // part.
                 unsafe { s.launch(&add, config, (&mut part, pitch, 147, 5, 1000)) }?;
-                let mut scratch = s.pitched_zeros::<u32>(Extent::new(3, 4))?;
+                let mut scratch = s.zeros_rows::<u32>(Extent::new(3, 4))?;
                 let scratch_pitch = scratch.pitch_bytes() as u64;
                 let from = image.region(2..5, 1..5, ..)?;
                 // SAFETY: the kernel stays within 3 elements of 4 rows, which both have.
@@ -324,7 +324,7 @@ fn page_locked_memory_holds_rows() {
         driver.with_device(0, |ctx| {
             let extent = Extent::new(3, 2);
             let source = ctx.pinned_from(&[1u32, 2, 3, 4, 5, 6])?;
-            let mut rows = ctx.pitched_from(&source, extent)?;
+            let mut rows = ctx.upload_rows(&source, extent)?;
             let (stream, mut target) = (ctx.new_stream()?, ctx.pinned_zeros::<u32>(6)?);
             stream.scope(|s| {
                 let mut rows = rows.lend(s);

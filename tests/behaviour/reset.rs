@@ -16,7 +16,7 @@ fn memory_is_given_back_after_a_reset() {
         let result = driver.with_device(0, |ctx| {
             let dropped = ctx.zeros::<u8>(1 << 20)?;
             let closed = ctx.zeros::<u8>(1 << 20)?;
-            let rows = ctx.pitched_from(&[1u32, 2, 3, 4], Extent::new(2, 2))?;
+            let rows = ctx.upload_rows(&[1u32, 2, 3, 4], Extent::new(2, 2))?;
             machine.reset_primary(0);
             drop((dropped, rows));
             closed.close()?;
@@ -76,7 +76,7 @@ fn every_other_call_of_a_scope_tells_of_a_reset_too() {
     let lost = || Err::<(), _>(Error::ContextLost { ordinal: 0 });
     let result: Result<()> = driver.with_two_devices([0, 1], |ctx, other| {
         let extent = Extent::new(2, 2);
-        let mut rows = ctx.pitched_from(&[1u32, 2, 3, 4], extent)?;
+        let mut rows = ctx.upload_rows(&[1u32, 2, 3, 4], extent)?;
         let (mut graph, fill) = ctx.graph(ctx.zeros::<u32>(4)?, |g, mut x| g.fill(&mut x, 1u32))?;
         let (first, second) = (ctx.new_stream()?, ctx.new_stream()?);
         let elsewhere = other.new_stream()?;
@@ -90,7 +90,7 @@ fn every_other_call_of_a_scope_tells_of_a_reset_too() {
                 assert_eq!(s.fill_rows(&mut rows, 1), lost());
                 assert_eq!(s.read_rows(&rows, &mut host[..]), lost());
                 assert_eq!(s.write_rows(&[0; 4][..], &mut rows), lost());
-                assert_eq!(s.pitched_zeros::<u8>(extent).map(drop), lost());
+                assert_eq!(s.zeros_rows::<u8>(extent).map(drop), lost());
                 assert_eq!(graph.launch(s), lost());
                 assert_eq!(graph.upload(s), lost());
                 let over = scope.on(&elsewhere, |b| {

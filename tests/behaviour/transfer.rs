@@ -473,8 +473,8 @@ fn what_begins_when_one_of_the_contexts_is_lost_says_so() {
         let lost = || Err(Error::ContextLost { ordinal });
         let outcome = driver.with_two_devices([0, 1], |a, b| {
             let extent = Extent::new(4, 4);
-            let (source, image) = (a.filled(16, 7u8)?, a.pitched_zeros::<u8>(extent)?);
-            let (mut to, mut image_to) = (b.zeros::<u8>(16)?, b.pitched_zeros::<u8>(extent)?);
+            let (source, image) = (a.filled(16, 7u8)?, a.zeros_rows::<u8>(extent)?);
+            let (mut to, mut image_to) = (b.zeros::<u8>(16)?, b.zeros_rows::<u8>(extent)?);
             let mut pinned = b.pinned_zeros::<u8>(16)?;
             let mut mapped = pinned.device_view_mut();
             let (of_a, of_b, token) = (a.new_stream()?, b.new_stream()?, a.transfer_to(b)?);

@@ -46,8 +46,8 @@ fn several_contexts(driver: Driver) -> Result<()> {
         same.slice_of_mut(&mut far).write(&[8, 9])?;
         again.zeros::<u32>(2)?.copy_from(&same.slice_of(&far))?;
 
-        let image = a.pitched_from(&[1u8, 2, 3, 4], Extent::new(2, 2))?;
-        let mut arrived = b.pitched_zeros::<u8>(Extent::new(2, 1))?;
+        let image = a.upload_rows(&[1u8, 2, 3, 4], Extent::new(2, 2))?;
+        let mut arrived = b.zeros_rows::<u8>(Extent::new(2, 1))?;
         transfer.copy_rows(&image.region(.., 1.., ..)?, &mut arrived)?;
         assert_eq!(arrived.to_vec()?, [3, 4]);
         let (sender, mut image) = (a.new_stream()?, image);

@@ -18,8 +18,8 @@ fn rows_at_rest(ctx: Context<'_>) -> Result<()> {
     let (image, volume) = (Extent::new(3, 2), Extent::new(3, 2).slices(2));
     for extent in [image, volume] {
         let host: Vec<u32> = (0..extent.elements().unwrap() as u32).collect();
-        let source = ctx.pitched_from(&host, extent)?;
-        let mut rows = ctx.pitched_zeros::<u32>(extent)?;
+        let source = ctx.upload_rows(&host, extent)?;
+        let mut rows = ctx.zeros_rows::<u32>(extent)?;
         rows.copy_from(&source)?;
         rows.region_mut(..1, 1.., ..)?.fill(9)?;
         let mut strided = vec![7; 10 * extent.height * extent.depth];
@@ -28,9 +28,9 @@ fn rows_at_rest(ctx: Context<'_>) -> Result<()> {
         rows.write(HostRows::strided(&strided, extent, 10)?)?;
         assert_eq!(rows.to_vec()?[..6], [0, 1, 2, 9, 4, 5]);
     }
-    ctx.pitched_zeros::<u8>(image)?.fill(1)?;
-    ctx.pitched_zeros::<u16>(volume)?.fill(1)?;
-    let rows = ctx.pitched_zeros::<u8>(image)?;
+    ctx.zeros_rows::<u8>(image)?.fill(1)?;
+    ctx.zeros_rows::<u16>(volume)?.fill(1)?;
+    let rows = ctx.zeros_rows::<u8>(image)?;
     if let Err(CloseError {
         value: rows, error, ..
     }) = rows.close()
@@ -47,10 +47,10 @@ fn rows_in_scopes(ctx: Context<'_>) -> Result<()> {
     let (first, second) = (ctx.new_stream()?, ctx.new_stream()?);
     let extent = Extent::new(3, 2).slices(2);
     let (source, mut back) = ([4u32; 12], [0; 12]);
-    let mut rows = ctx.pitched_zeros::<u32>(extent)?;
+    let mut rows = ctx.zeros_rows::<u32>(extent)?;
     scope(|scope| {
         scope.on(&first, |a| {
-            let mut scratch = a.pitched_zeros::<u32>(extent)?;
+            let mut scratch = a.zeros_rows::<u32>(extent)?;
             let mut lent = rows.lend(a);
             a.write_rows(&source, &mut lent)?;
             a.fill_rows(&mut lent.region_mut(.., ..1, ..)?, 5)?;

@@ -86,7 +86,7 @@ impl HostLayout {
 /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
 /// // Two rows of three elements, in an image whose rows have four.
 /// let host = [1, 2, 3, 0, 4, 5, 6, 0];
-/// let mut rows = ctx.pitched_zeros::<u32>(Extent::new(3, 2))?;
+/// let mut rows = ctx.zeros_rows::<u32>(Extent::new(3, 2))?;
 /// rows.write(HostRows::strided(&host, Extent::new(3, 2), 4)?)?;
 /// assert_eq!(rows.to_vec()?, [1, 2, 3, 4, 5, 6]);
 /// # Ok(()) })?;

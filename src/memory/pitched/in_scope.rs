@@ -21,11 +21,11 @@ impl<'s, 'scope, 'ctx> ScopedStream<'s, 'scope, 'ctx> {
     /// `cuMemFreeAsync`).
     ///
     /// # Errors
-    /// As [`Context::pitched_zeros`](crate::Context::pitched_zeros).
+    /// As [`Context::zeros_rows`](crate::Context::zeros_rows).
     #[doc(alias = "cuMemAllocFromPoolAsync")]
     #[doc(alias = "cuMemsetD8Async")]
     #[doc(alias = "cuMemFreeAsync")]
-    pub fn pitched_zeros<T: Element>(
+    pub fn zeros_rows<T: Element>(
         self,
         extent: Extent,
     ) -> Result<OnStream<'s, PitchedBuffer<'ctx, T>>> {

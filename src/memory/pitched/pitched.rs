@@ -32,7 +32,7 @@ use std::ops::RangeBounds;
 /// ```
 /// # use scoped_cuda::{Driver, Extent, sim::Simulation};
 /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
-/// let mut image = ctx.pitched_from(&[1u32, 2, 3, 4, 5, 6], Extent::new(3, 2))?;
+/// let mut image = ctx.upload_rows(&[1u32, 2, 3, 4, 5, 6], Extent::new(3, 2))?;
 /// assert_eq!(image.pitch_bytes(), 512);
 /// image.region_mut(1..3, 0..1, ..)?.write(&[20, 30])?;
 /// assert_eq!(image.to_vec()?, [1, 20, 30, 4, 5, 6]);
@@ -65,7 +65,7 @@ impl<'ctx> Context<'ctx> {
     /// device may reach.
     #[doc(alias = "cuMemAllocFromPoolAsync")]
     #[doc(alias = "cuMemsetD8Async")]
-    pub fn pitched_zeros<T: Element>(self, extent: Extent) -> Result<PitchedBuffer<'ctx, T>> {
+    pub fn zeros_rows<T: Element>(self, extent: Extent) -> Result<PitchedBuffer<'ctx, T>> {
         let mut pitched = PitchedBuffer::allocate(self, extent, self.state().service())?;
         pitched.memory.as_mut_slice().set_zero()?;
         Ok(pitched)
@@ -77,7 +77,7 @@ impl<'ctx> Context<'ctx> {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) when `host` has not as many
-    /// elements, or as [`pitched_zeros`](Self::pitched_zeros).
+    /// elements, or as [`zeros_rows`](Self::zeros_rows).
     ///
     /// # Aborts
     /// [As described](crate::safety#where-the-process-ends), because host memory is lent to the
@@ -85,7 +85,7 @@ impl<'ctx> Context<'ctx> {
     #[doc(alias = "cuMemAllocFromPoolAsync")]
     #[doc(alias = "cuMemcpy2DAsync")]
     #[doc(alias = "cuMemcpy3DAsync")]
-    pub fn pitched_from<T: Element>(
+    pub fn upload_rows<T: Element>(
         self,
         host: &[T],
         extent: Extent,
@@ -350,7 +350,7 @@ impl<'scope, 'ctx, T> PitchedBuffer<'ctx, T> {
     /// ```
     /// # use scoped_cuda::{Driver, Extent, sim::Simulation};
     /// # Driver::simulated(Simulation::default())?.with_device(0, |ctx| {
-    /// let mut image = ctx.pitched_zeros::<u32>(Extent::new(3, 2))?;
+    /// let mut image = ctx.zeros_rows::<u32>(Extent::new(3, 2))?;
     /// let (stream, mut column) = (ctx.new_stream()?, [0; 2]);
     /// stream.scope(|s| {
     ///     let mut image = image.lend(s);

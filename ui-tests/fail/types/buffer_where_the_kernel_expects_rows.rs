@@ -4,7 +4,7 @@
 //! Real:    none known
 //! rustc:   is not an argument for a kernel parameter `In<Rows<f32>>`
 //! Reads:   `In<Rows<f32>>` takes a `PitchedBuffer`, or a part of one
-//! Fix:     `pitched_from`; or declare the parameter as `In<f32>`, if the kernel takes a pitch of exactly one row
+//! Fix:     `upload_rows`; or declare the parameter as `In<f32>`, if the kernel takes a pitch of exactly one row
 
 use scoped_cuda::{Buffer, In, Kernel, LaunchConfig, PitchedBuffer, Result, Rows, Stream};
 
