@@ -14,6 +14,7 @@
 //! - `--check`: exit with an error when a goal is missed, or when `--real` finds no device.
 
 mod allocations;
+mod graphs;
 mod measure;
 mod null;
 mod operations;

@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)] // the raw side, and launches
 
+use crate::graphs::{self, Shape};
 use crate::measure::{Comparison, Goal, Plan, Sample, repeat};
 use crate::owned;
 use crate::raw::{LaunchKernel, OldAllocator, RawPool, launch_kernel, succeed};
@@ -55,6 +56,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation { name: "owned context, with (raw: push, pop)", batch: 200, goal: Goal::Over(150.0), measure: owned::with },
     Operation { name: "owned context, with, where it is current (raw: current?)", batch: 200, goal: Goal::Over(150.0), measure: owned::with_inside },
     Operation { name: "submit + wait, a fill (raw: fill, event)", batch: 50, goal: Goal::Over(500.0), measure: owned::submit },
+    Operation { name: "graph launch, 100 kernels",     batch: 20,  goal: Goal::Thin, measure: |lab, plan| graphs::launch(lab, plan, Shape::Chain(100)) },
+    Operation { name: "graph launch, 1000 kernels",    batch: 2,   goal: Goal::Thin, measure: |lab, plan| graphs::launch(lab, plan, Shape::Chain(1000)) },
+    Operation { name: "graph of 1000 kernels, launch and wait", batch: 2, goal: Goal::Same(1.02), measure: |lab, plan| graphs::replay(lab, plan, Shape::Chain(1000)) },
+    Operation { name: "graph of 8 branches of 100 kernels, launch and wait", batch: 2, goal: Goal::Same(1.05), measure: |lab, plan| graphs::replay(lab, plan, Shape::Branches(8, 100)) },
     Operation { name: "with_device (raw: no pool, no stream)", batch: 5, goal: Goal::Informative, measure: with_device },
 ];
 
@@ -84,7 +89,7 @@ impl<'ctx> Lab<'ctx> {
 
     /// Measures `n` raw operations on the stream, then waits for it. The crate's scope does so by
     /// itself; neither wait is measured.
-    fn queue(&self, n: usize, raw: impl FnMut() -> Result<()>) -> Result<Sample> {
+    pub(crate) fn queue(&self, n: usize, raw: impl FnMut() -> Result<()>) -> Result<Sample> {
         let sample = repeat(n, raw)?;
         // SAFETY: the stream is live.
         succeed(unsafe { (self.symbols.cuStreamSynchronize)(self.stream.as_raw()) })?;
