@@ -104,6 +104,9 @@ impl<'ctx> Stream<'ctx> {
     /// keeps it until that copy is done, and so does a copy of many megabytes from such memory
     /// (measured): results go to a [`PinnedBuffer`](crate::PinnedBuffer).
     ///
+    /// What it owns is kept on the heap, at a place that is used again: work that is submitted and
+    /// waited for again and again allocates there once.
+    ///
     /// Driver calls: the calls of `enqueue`, then `cuEventRecord`.
     ///
     /// # Errors
@@ -147,7 +150,6 @@ impl<'ctx> Stream<'ctx> {
             &'scope mut A,
         ) -> Result<()>,
     ) -> Result<Submitted<'ctx, A>, Box<NotSubmitted<'ctx, A>>> {
-        let owned = Box::new(owned);
         Submitted::begin(self.context(), owned, |owner, lent| {
             let loans = self.loans().open();
             let outcome = catch_unwind(AssertUnwindSafe(|| {
@@ -194,7 +196,7 @@ impl<'ctx> Context<'ctx> {
         owned: A,
         enqueue: impl for<'scope> FnOnce(&Scope<'scope>, &'scope mut A) -> Result<()>,
     ) -> Result<Submitted<'ctx, A>, Box<NotSubmitted<'ctx, A>>> {
-        Submitted::begin(self, Box::new(owned), |owner, lent| {
+        Submitted::begin(self, owned, |owner, lent| {
             let scope = Scope::new(owner);
             let outcome = catch_unwind(AssertUnwindSafe(|| enqueue(&scope, lent)));
             (outcome, scope.into_streams())
@@ -206,20 +208,20 @@ impl<'ctx, A: Attached<'ctx>> Submitted<'ctx, A> {
     /// `enqueue` enqueues work on streams of the context, and says which, and does not unwind.
     fn begin<S: AsRef<[CUstream]>>(
         context: Context<'ctx>,
-        owned: Box<A>,
+        owned: A,
         enqueue: impl FnOnce(Owner, &mut A) -> (thread::Result<Result<()>>, S),
     ) -> Result<Self, Box<NotSubmitted<'ctx, A>>> {
         let state = context.state();
         let completions = state.completions();
-        let mut held = Held::new(owned);
         let usable = state.api().unpoisoned().and_then(|()| state.not_lost());
         let mut completion = match usable.and_then(|()| completions.take(state)) {
             Ok(completion) => completion,
             Err(error) => {
-                let state = State::Stopped(held);
+                let state = State::Stopped(Held::new(owned, None));
                 return Err(NotSubmitted::new(error, Self { context, state }));
             }
         };
+        let mut held = Held::new(owned, completion.place.take());
         let owner = Owner::new();
         // SAFETY: once. The value stays until the work that `enqueue` begins is done, or for ever.
         // `enqueue` takes it for every lifetime, so what is lent beside it lives for ever, or as
@@ -366,16 +368,17 @@ impl<'ctx, A> Submitted<'ctx, A> {
             }
         };
         let Work {
-            completion,
+            mut completion,
             owner,
             held,
         } = work;
+        // SAFETY: the work has stopped (C6).
+        let (owned, place) = unsafe { held.into_inner() };
+        completion.place = Some(place);
         state.completions().give_back(completion);
         let mut panicked = owner.finish().into_iter();
         let error = error.or_else(|| panicked.next().map(|(_, error)| error));
         log(panicked);
-        // SAFETY: the work has stopped (C6).
-        let owned = *unsafe { held.into_inner() };
         // What its host functions have dropped.
         state.api().deferred().drop_now();
         match error {
@@ -391,7 +394,7 @@ impl<'ctx, A> Submitted<'ctx, A> {
     fn ended(state: State<A>) -> Result<A, FailedWork<A>> {
         let error = match state {
             // SAFETY: there is no work (C6).
-            State::Stopped(held) => return Ok(*unsafe { held.into_inner() }),
+            State::Stopped(held) => return Ok(unsafe { held.into_inner() }.0),
             State::Lost(error) => error,
             State::Running(_) | State::Ended => Error::CopyTaken,
         };
@@ -503,7 +506,7 @@ impl<A> Drop for Submitted<'_, A> {
             },
             State::Stopped(held) => {
                 // SAFETY: there is no work (C6).
-                drop(unsafe { held.into_inner() });
+                drop(unsafe { held.into_inner() }.0);
             }
             State::Lost(_) | State::Ended => {}
         }
