@@ -1,10 +1,10 @@
 //! A long-lived service on several devices: `cargo run --example server`.
 //!
-//! Requests come over a channel. Each becomes a task that submits its work to a device and awaits it,
-//! so a device has many requests in flight at once, and one thread for each device serves them all.
-//! When the channel is closed, the threads finish what they have begun. The executor has forty lines
-//! and could be any other. Uses the real driver when the machine has one with a device, else the
-//! simulated one, and says which.
+//! Requests come over a channel. Each becomes a task that submits its work to a device and awaits
+//! it, so a device has many requests in flight at once, and one thread for each device serves them
+//! all. When the channel is closed, the threads finish what they have begun. The executor has forty
+//! lines and could be any other. Uses the real driver when the machine has one with a device, else
+//! the simulated one, and says which.
 
 #![allow(unsafe_code)] // promises once what the kernel does
 
