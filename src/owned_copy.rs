@@ -307,7 +307,7 @@ impl<'ctx, T> OwnedCopy<'ctx, T> {
     }
 
     fn park(&self, completion: Completion, sides: Sides<'ctx, T>) {
-        let held = Held::new(Box::new(sides));
+        let held = Held::new(sides, None);
         // SAFETY: any thread may free both sides (C6). They borrow the context, which drops them
         // before its last share is gone, or never.
         let left = unsafe { held.left() };

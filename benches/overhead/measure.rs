@@ -164,7 +164,7 @@ pub(crate) enum Goal {
     Faster(f64),
     /// Real driver: at most so many nanoseconds, whatever raw takes.
     Within(f64),
-    /// At most so many nanoseconds over raw.
+    /// At most so many nanoseconds over raw, and no heap allocation.
     Over(f64),
 }
 

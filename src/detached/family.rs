@@ -36,7 +36,7 @@ pub trait Attached<'ctx>: Sized {
 /// Tensor<'ctx, T>)`.
 ///
 /// ```
-/// use scoped_cuda::{Buffer, Context, Detached, Driver, Pod, Result, Stream, family, sim::Simulation};
+/// use scoped_cuda::{Buffer, Detached, Driver, Pod, Stream, family, sim::Simulation};
 ///
 /// struct Layer<'ctx> {
 ///     stream: Stream<'ctx>,
@@ -77,11 +77,15 @@ macro_rules! family {
         const _: () = {
             type Of<$ctx, $($param),*> = $of;
 
-            impl<'__any, $($param: Send + 'static $(+ $bound)?),*> $crate::Family for Of<'__any, $($param),*> {
+            impl<'__any, $($param: Send + 'static $(+ $bound)?),*> $crate::Family
+                for Of<'__any, $($param),*>
+            {
                 type In<$ctx> = Of<$ctx, $($param),*>;
             }
 
-            impl<$ctx, $($param: Send + 'static $(+ $bound)?),*> $crate::Attached<$ctx> for Of<$ctx, $($param),*> {
+            impl<$ctx, $($param: Send + 'static $(+ $bound)?),*> $crate::Attached<$ctx>
+                for Of<$ctx, $($param),*>
+            {
                 type Family = Of<'static, $($param),*>;
             }
         };

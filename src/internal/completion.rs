@@ -7,7 +7,7 @@ use crate::ffi::{CU_EVENT_DISABLE_TIMING, CUevent, CUresult, CUstream};
 use crate::internal::calls;
 use crate::internal::context_handle::ContextHandle;
 use crate::internal::current;
-use crate::internal::held::Left;
+use crate::internal::held::{Left, Place};
 use crate::internal::host_function::{self, Owner};
 use crate::internal::in_flight::InFlight;
 use crate::internal::wait::{Failed, may_only_be_of, proves_stopped, wait_event, work_failed};
@@ -29,6 +29,8 @@ pub(crate) struct Completion {
     is_armed: bool,
     /// Since before the copy was enqueued, until it is known to be done.
     in_flight: Option<InFlight>,
+    /// Where the last work had what it owned.
+    pub(crate) place: Option<Place>,
 }
 
 /// What a question about a copy came to.
@@ -216,6 +218,7 @@ impl Completions {
             own: None,
             is_armed: false,
             in_flight,
+            place: None,
         })
     }
 

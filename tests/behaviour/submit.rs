@@ -581,3 +581,58 @@ fn memory_that_is_given_to_a_stream_is_freed_behind_its_use() {
         })
     });
 }
+
+/// C1: a destructor that leaves more work to its context, which waits for that as well.
+#[test]
+fn work_that_is_left_by_a_destructor_is_waited_for_too() {
+    struct Again<'ctx> {
+        parts: Option<(Arc<Stream<'ctx>>, Buffer<'ctx, u32>)>,
+        left: u32,
+        done: mpsc::Sender<u32>,
+    }
+    family!(Again);
+    fn begin(again: Again<'_>) -> Result<()> {
+        let stream = again.parts.as_ref().map(|parts| Arc::clone(&parts.0));
+        let work = stream.expect("parts").submit(again, |s, again| {
+            let (_, buffer) = again.parts.as_mut().expect("parts");
+            s.fill(&mut buffer.lend(s), again.left)
+        })?;
+        drop(work);
+        Ok(())
+    }
+    impl Drop for Again<'_> {
+        fn drop(&mut self) {
+            let (left, done) = (self.left, self.done.clone());
+            let (stream, buffer) = self.parts.take().expect("parts");
+            done.send(buffer.to_vec().expect("its context is there")[0])
+                .unwrap();
+            if left > 0 {
+                let parts = Some((stream, buffer));
+                begin(Again {
+                    parts,
+                    left: left - 1,
+                    done,
+                })
+                .expect("its context is there");
+            }
+        }
+    }
+    on_driver(|driver| {
+        let (done, receiver) = mpsc::channel();
+        let gpu = driver.retain(0)?;
+        gpu.with(|ctx| {
+            let parts = Some((Arc::new(ctx.new_stream()?), ctx.zeros(2)?));
+            begin(Again {
+                parts,
+                left: 3,
+                done,
+            })
+        })?;
+        drop(gpu);
+        assert_eq!(receiver.iter().collect::<Vec<_>>(), [3, 2, 1, 0]);
+        if let Some(machine) = driver.machine() {
+            assert_eq!(machine.live(), Default::default());
+        }
+        Ok(())
+    });
+}

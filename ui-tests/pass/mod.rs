@@ -426,6 +426,9 @@ mod owned_detached_values_of_two_entries_mixed;
 #[path = "owned/family_with_a_borrow_of_its_own.rs"]
 mod owned_family_with_a_borrow_of_its_own;
 
+#[path = "owned/future_of_an_entry_awaited_outside.rs"]
+mod owned_future_of_an_entry_awaited_outside;
+
 #[path = "owned/host_memory_lent_to_work_that_does_not_own_it.rs"]
 mod owned_host_memory_lent_to_work_that_does_not_own_it;
 
@@ -443,6 +446,9 @@ mod owned_stream_made_in_with_used_by_a_detached_thread;
 
 #[path = "owned/stream_token_of_work_kept.rs"]
 mod owned_stream_token_of_work_kept;
+
+#[path = "owned/transfer_enqueued_from_work_to_a_scope.rs"]
+mod owned_transfer_enqueued_from_work_to_a_scope;
 
 #[path = "owned/value_of_one_thread_detached.rs"]
 mod owned_value_of_one_thread_detached;
