@@ -1,5 +1,5 @@
-//! Graphs: the caller's time of a launch, and the time until the device is done, against graphs that
-//! were built with driver calls.
+//! Graphs: the caller's time of a launch, and the time until the device is done, against graphs
+//! that were built with driver calls.
 
 #![allow(unsafe_code)] // the raw side, and kernels that touch nothing
 
