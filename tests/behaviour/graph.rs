@@ -387,3 +387,37 @@ fn a_launch_makes_one_call_and_waits_for_nothing() {
     });
     assert_eq!(result, Ok(()));
 }
+
+/// Owned work: the graph is submitted, detached, awaited in another entry, and launched again.
+#[test]
+fn a_graph_is_owned_work_and_outlives_its_closure() {
+    on_driver(|driver| {
+        let gpu = driver.retain(0)?;
+        let work = gpu.with(|ctx| {
+            let memory = (ctx.upload(&[1u32, 2, 3])?, ctx.pinned_zeros::<u32>(3)?);
+            let (graph, ()) = ctx.graph(memory, |g, (x, mut host)| {
+                g.read(&x, &mut host)?;
+                Ok(())
+            })?;
+            let stream = ctx.new_stream()?;
+            // The stream is dropped while the work may be in flight.
+            let work = stream.submit(graph, |s, graph| {
+                let mut graph = graph.lend(s);
+                graph.launch(s)?;
+                graph.launch(s)
+            })?;
+            Ok(ctx.detach(work))
+        })?;
+        let mut graph = gpu.with(|ctx| Ok(ctx.detach(work.into_inner(ctx)?.wait()?)))?;
+        let host = graph.with_mut(|ctx, graph| {
+            let before = graph.memory_mut().1.to_vec();
+            graph.memory_mut().0.write(&[4, 5, 6])?;
+            ctx.new_stream()?.scope(|s| graph.lend(s).launch(s))?;
+            Ok((before, graph.memory_mut().1.to_vec()))
+        })?;
+        assert_eq!(host, (vec![1, 2, 3], vec![4, 5, 6]));
+        let memory = gpu.with(|ctx| Ok(ctx.detach(graph.into_inner(ctx)?.into_memory())))?;
+        assert_eq!(memory.with(|_, (x, _)| x.to_vec())?, [4, 5, 6]);
+        Ok(())
+    });
+}
