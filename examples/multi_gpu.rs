@@ -12,20 +12,30 @@
 //! On a machine with one device, two scopes of it are neighbours. Uses the real driver when the
 //! machine has one with a device, else the simulated one, and says which.
 
-#![allow(unsafe_code)] // launches a kernel, and measures the driver's own copy beside the crate's
+#![allow(unsafe_code)] // vouches for a kernel, and measures the driver's own copy beside the crate's
 
 mod common;
 
 use scoped_cuda::ffi::CUresult;
 use scoped_cuda::sim::{Peers, Simulation};
 use scoped_cuda::{
-    Buffer, Context, Driver, Error, In, Kernel, LaunchConfig, OnStream, Out, Result, Scope,
-    ScopedStream, SliceMut, Stream, Transfer, scope,
+    Buffer, Context, Driver, Error, In, LaunchConfig, OnStream, Out, Result, Scope, ScopedStream,
+    SliceMut, Stream, Transfer, kernels, scope,
 };
 use std::mem::swap;
 use std::time::Instant;
 
-const PTX: scoped_cuda::Ptx<'static> = scoped_cuda::include_ptx!("smooth.ptx");
+kernels! {
+    struct Smooth<'ctx>;
+
+    // SAFETY: it reads the n + 2 elements of `from`, and writes n of the n + 2 of `to`.
+    unsafe extern "smooth.ptx" {
+        safe fn smooth(from: In<f32>, to: Out<f32>, n: u32) when {
+            "from and to have n + 2 elements": n as usize + 2 <= from.min(to),
+        };
+    }
+}
+
 /// Points on all devices together.
 const POINTS: usize = 300_007;
 const STEPS: usize = 40;
@@ -160,7 +170,7 @@ type Step<'a, 's, 'scope, 'last> = &'a mut dyn FnMut(&mut Lent<'s, 'scope, 'last
 struct Part<'ctx> {
     stream: Stream<'ctx>,
     /// A kernel belongs to its context.
-    kernel: Kernel<'ctx, (In<f32>, Out<f32>, u32)>,
+    kernel: Smooth<'ctx>,
     now: Buffer<'ctx, f32>,
     next: Buffer<'ctx, f32>,
 }
@@ -168,7 +178,7 @@ struct Part<'ctx> {
 /// A [`Part`] in a scope.
 struct Lent<'s, 'scope, 'ctx> {
     stream: ScopedStream<'s, 'scope, 'ctx>,
-    kernel: &'scope Kernel<'ctx, (In<f32>, Out<f32>, u32)>,
+    kernel: &'scope Smooth<'ctx>,
     now: OnStream<'s, SliceMut<'scope, 'ctx, f32>>,
     next: OnStream<'s, SliceMut<'scope, 'ctx, f32>>,
 }
@@ -186,7 +196,7 @@ impl<'ctx> Part<'ctx> {
         let cells = [&[0.0], points, &[0.0]].concat();
         Ok(Self {
             stream: ctx.new_stream()?,
-            kernel: ctx.load_ptx(PTX)?.kernel("smooth")?,
+            kernel: Smooth::load(ctx)?,
             now: ctx.upload(&cells)?,
             next: ctx.zeros(cells.len())?,
         })
@@ -212,10 +222,8 @@ impl Lent<'_, '_, '_> {
     fn step(&mut self) -> Result<()> {
         let n = self.now.len() - 2;
         let (config, n) = (LaunchConfig::for_elements(n), n as u32);
-        let arguments = (&self.now, &mut self.next, n);
-        // SAFETY: `smooth` reads the n + 2 elements of the first argument, and writes n of the n +
-        // 2 of the second.
-        unsafe { self.stream.launch(self.kernel, config, arguments) }?;
+        self.kernel
+            .smooth(self.stream, config, &self.now, &mut self.next, n)?;
         swap(&mut self.now, &mut self.next);
         Ok(())
     }
