@@ -13,12 +13,22 @@
 mod common;
 
 use scoped_cuda::sim::Simulation;
-use scoped_cuda::{Context, In, InOut, LaunchConfig, Result, SafeKernel};
+use scoped_cuda::{Context, In, InOut, LaunchConfig, Result, kernels};
 use std::time::{Duration, Instant};
 
-type Saxpy = (In<f32>, InOut<f32>, f32, u32);
+kernels! {
+    /// `y += a * x`.
+    struct Saxpy<'ctx>;
 
-const PTX: scoped_cuda::Ptx<'static> = scoped_cuda::include_ptx!("saxpy.ptx");
+    // SAFETY: y[i] += a * x[i] for i below n only, whatever the grid (`saxpy.cu`).
+    unsafe extern "saxpy.ptx" {
+        safe fn saxpy(x: In<f32>, y: InOut<f32>, a: f32, n: u32) when {
+            "n is at most the length of x": n as usize <= x,
+            "n is at most the length of y": n as usize <= y,
+        };
+    }
+}
+
 /// Elements of each vector.
 const LEN: usize = 4096;
 /// Steps of the solver in one graph.
@@ -29,30 +39,14 @@ const ROUNDS: u32 = 200;
 fn main() -> Result<()> {
     let driver = common::driver(Simulation::default())?;
     driver.with_device(0, |ctx| {
-        let saxpy = saxpy(ctx)?;
+        let saxpy = Saxpy::load(ctx)?;
         solver(ctx, &saxpy)?;
         layers(ctx, &saxpy)
     })
 }
 
-/// `y += a * x`.
-fn saxpy<'ctx>(ctx: Context<'ctx>) -> Result<SafeKernel<'ctx, Saxpy>> {
-    let saxpy = ctx.load_ptx(PTX)?.kernel::<Saxpy>("saxpy")?;
-    // SAFETY: y[i] += a * x[i] for i below n only, whatever the grid (`saxpy.cu`).
-    Ok(unsafe {
-        saxpy.assert_safe_when([
-            ("n is at most the length of x", |_, (x, _, _, n)| {
-                n as usize <= x
-            }),
-            ("n is at most the length of y", |_, (_, y, _, n)| {
-                n as usize <= y
-            }),
-        ])
-    })
-}
-
 /// Solves `x = b` by Richardson's iteration: r = b - x, x += r / 2, again and again.
-fn solver<'ctx>(ctx: Context<'ctx>, saxpy: &SafeKernel<'ctx, Saxpy>) -> Result<()> {
+fn solver<'ctx>(ctx: Context<'ctx>, saxpy: &Saxpy<'ctx>) -> Result<()> {
     let (config, n) = (LaunchConfig::for_elements(LEN), LEN as u32);
     let stream = ctx.new_stream()?;
     let b = ctx.filled(LEN, 3.0_f32)?;
@@ -62,14 +56,15 @@ fn solver<'ctx>(ctx: Context<'ctx>, saxpy: &SafeKernel<'ctx, Saxpy>) -> Result<(
             let (mut x, mut r) = (x.lend(s), r.lend(s));
             for _ in 0..STEPS {
                 s.copy(&b, &mut r)?;
-                saxpy.launch(s, config, (&x, &mut r, -1.0, n))?;
-                saxpy.launch(s, config, (&r, &mut x, 0.5, n))?;
+                saxpy.saxpy(s, config, &x, &mut r, -1.0, n)?;
+                saxpy.saxpy(s, config, &r, &mut x, 0.5, n)?;
             }
             Ok(())
         })
     })?;
     x.set_zero()?;
     let (mut graph, ()) = ctx.graph((b, x, r), |g, (b, mut x, mut r)| {
+        let saxpy = &saxpy.kernels().saxpy;
         for _ in 0..STEPS {
             g.copy(&b, &mut r)?;
             saxpy.launch_in(g, config, (&x, &mut r, -1.0, n))?;
@@ -85,7 +80,7 @@ fn solver<'ctx>(ctx: Context<'ctx>, saxpy: &SafeKernel<'ctx, Saxpy>) -> Result<(
 }
 
 /// Eight layers of four independent heads each, which a graph runs side by side.
-fn layers<'ctx>(ctx: Context<'ctx>, saxpy: &SafeKernel<'ctx, Saxpy>) -> Result<()> {
+fn layers<'ctx>(ctx: Context<'ctx>, saxpy: &Saxpy<'ctx>) -> Result<()> {
     let (config, n) = (LaunchConfig::for_elements(LEN), LEN as u32);
     let stream = ctx.new_stream()?;
     let input = ctx.filled(LEN, 1.0_f32)?;
@@ -99,13 +94,14 @@ fn layers<'ctx>(ctx: Context<'ctx>, saxpy: &SafeKernel<'ctx, Saxpy>) -> Result<(
                 let mut head = head.lend(s);
                 s.fill(&mut head, 0.0)?;
                 for _ in 0..8 {
-                    saxpy.launch(s, config, (&input, &mut head, 0.5, n))?;
+                    saxpy.saxpy(s, config, &input, &mut head, 0.5, n)?;
                 }
             }
             Ok(())
         })
     })?;
     let (mut graph, ()) = ctx.graph((input, heads), |g, (input, mut heads)| {
+        let saxpy = &saxpy.kernels().saxpy;
         for head in &mut heads {
             g.fill(head, 0.0)?;
             for _ in 0..8 {

@@ -3,7 +3,7 @@
 //! --example kernels`
 //!
 //! Their CUDA C++ source is `kernels.cu`, which says how `kernels.ptx` is made of it. Each is
-//! wrapped once with what has to hold for a launch, beside a comment that says why that suffices;
+//! declared once with what has to hold for a launch, beside a comment that says why that suffices;
 //! from then on launches are safe. Every result is compared with the host's.
 //!
 //! Uses the real driver when the machine has one with a device, else the simulated one, and says
@@ -15,17 +15,52 @@ mod common;
 
 use scoped_cuda::sim::Simulation;
 use scoped_cuda::{
-    Attribute, Context, In, InOut, LaunchConfig, Module, Out, Result, SafeKernel, Stream, WithLen,
+    Attribute, Context, In, InOut, LaunchConfig, Out, Result, Stream, WithLen, kernels,
 };
 
-const PTX: scoped_cuda::Ptx<'static> = scoped_cuda::include_ptx!("kernels.ptx");
 /// Threads of a block of `matmul` along x and y.
 const TILE: u32 = 16;
 
-type VectorAdd = (In<f32>, In<f32>, Out<f32>, u32);
-type Matmul = (In<f32>, In<f32>, Out<f32>, u32, u32, u32);
-type BlockSums = (WithLen<In<f32>, u32>, Out<f32>);
-type Normalise = (WithLen<InOut<f32>, u32>, Out<f32>);
+kernels! {
+    /// The kernels, each with what makes its launch safe.
+    struct Kernels<'ctx>;
+
+    // SAFETY: none touches a variable, and only `normalise` has blocks that wait for each other.
+    // vector_add: every access is at an index i < n.
+    // matmul: a is read at row * inner + k with row < rows and k < inner, b and c likewise; the
+    // products are of 64 bits. The tiles are indexed with threadIdx.x and .y, and all threads of a
+    // block come to each __syncthreads().
+    // block_sums: x is read at i < len, which is its length; `partial` at threadIdx.x and, while
+    // that is below count <= blockDim.x, at indices below count; `sums` at blockIdx.x.
+    // normalise: x is accessed at i < len, which is its length; total[0] by one thread or
+    // atomically, with the whole grid waiting in between, for which it is cooperative.
+    unsafe extern "kernels.ptx" {
+        safe fn vector_add(a: In<f32>, b: In<f32>, c: Out<f32>, n: u32) when {
+            "n is at most the length of a": n as usize <= a,
+            "n is at most the length of b": n as usize <= b,
+            "n is at most the length of c": n as usize <= c,
+        };
+        safe fn matmul(
+            a: In<f32>, b: In<f32>, c: Out<f32>, rows: u32, inner: u32, columns: u32,
+        ) when |config| {
+            "blocks are TILE x TILE threads": config.block() == [TILE, TILE, 1],
+            "a has rows * inner elements": product(rows, inner) <= a,
+            "b has inner * columns elements": product(inner, columns) <= b,
+            "c has rows * columns elements": product(rows, columns) <= c,
+        };
+        safe fn block_sums(x: WithLen<In<f32>, u32>, sums: Out<f32>) when |config| {
+            "blocks and grid are in one row":
+                config.block()[1..] == [1, 1] && config.grid()[1..] == [1, 1],
+            "shared memory has a float for each thread of a block":
+                u64::from(config.get_dynamic_shared_bytes()) >= 4 * config.threads_per_block(),
+            "sums has an element for each block": config.blocks() <= sums as u64,
+        };
+        safe fn normalise(x: WithLen<InOut<f32>, u32>, total: Out<f32>) when |config| {
+            "the launch is cooperative": config.is_cooperative(),
+            "total has an element": total >= 1,
+        };
+    }
+}
 
 fn main() -> Result<()> {
     let driver = common::driver(Simulation::default())?;
@@ -37,93 +72,6 @@ fn main() -> Result<()> {
         reduction(ctx, &stream, &kernels)?;
         cooperative(ctx, &stream, &kernels)
     })
-}
-
-/// The kernels, each with what makes its launch safe.
-struct Kernels<'ctx> {
-    vector_add: SafeKernel<'ctx, VectorAdd>,
-    matmul: SafeKernel<'ctx, Matmul>,
-    block_sums: SafeKernel<'ctx, BlockSums>,
-    normalise: SafeKernel<'ctx, Normalise>,
-}
-
-impl<'ctx> Kernels<'ctx> {
-    fn load(ctx: Context<'ctx>) -> Result<Self> {
-        let module: Module<'ctx> = ctx.load_ptx(PTX)?;
-        let vector_add = module.kernel::<VectorAdd>("vector_add")?;
-        let matmul = module.kernel::<Matmul>("matmul")?;
-        let block_sums = module.kernel::<BlockSums>("block_sums")?;
-        let normalise = module.kernel::<Normalise>("normalise")?;
-        Ok(Self {
-            // SAFETY: every access is at an index i < n. No shared memory, no variables, no
-            // waiting.
-            vector_add: unsafe {
-                vector_add.assert_safe_when([
-                    ("n is at most the length of a", |_, (a, _, _, n)| {
-                        n as usize <= a
-                    }),
-                    ("n is at most the length of b", |_, (_, b, _, n)| {
-                        n as usize <= b
-                    }),
-                    ("n is at most the length of c", |_, (_, _, c, n)| {
-                        n as usize <= c
-                    }),
-                ])
-            },
-            // SAFETY: a is read at row * inner + k with row < rows and k < inner, b and c likewise;
-            // the products are of 64 bits. The tiles are indexed with threadIdx.x and .y, and all
-            // threads of a block come to each __syncthreads().
-            matmul: unsafe {
-                matmul.assert_safe_when([
-                    ("blocks are TILE x TILE threads", |config, _| {
-                        config.block() == [TILE, TILE, 1]
-                    }),
-                    (
-                        "a has rows * inner elements",
-                        |_, (a, _, _, rows, inner, _)| product(rows, inner) <= a,
-                    ),
-                    (
-                        "b has inner * columns elements",
-                        |_, (_, b, _, _, inner, columns)| product(inner, columns) <= b,
-                    ),
-                    (
-                        "c has rows * columns elements",
-                        |_, (_, _, c, rows, _, columns)| product(rows, columns) <= c,
-                    ),
-                ])
-            },
-            // SAFETY: x is read at i < len, which is its length; `partial` at threadIdx.x and,
-            // while that is below count <= blockDim.x, at indices below count; `sums` at
-            // blockIdx.x.
-            block_sums: unsafe {
-                block_sums.assert_safe_when([
-                    ("blocks and grid are in one row", |config, _| {
-                        config.block()[1..] == [1, 1] && config.grid()[1..] == [1, 1]
-                    }),
-                    (
-                        "shared memory has a float for each thread of a block",
-                        |config, _| {
-                            u64::from(config.get_dynamic_shared_bytes())
-                                >= 4 * config.threads_per_block()
-                        },
-                    ),
-                    ("sums has an element for each block", |config, (_, sums)| {
-                        config.blocks() <= sums as u64
-                    }),
-                ])
-            },
-            // SAFETY: x is accessed at i < len, which is its length; total[0] by one thread or
-            // atomically, with the whole grid waiting in between, for which it is cooperative.
-            normalise: unsafe {
-                normalise.assert_safe_when([
-                    ("the launch is cooperative", |config, _| {
-                        config.is_cooperative()
-                    }),
-                    ("total has an element", |_, (_, total)| total >= 1),
-                ])
-            },
-        })
-    }
 }
 
 fn product(a: u32, b: u32) -> usize {
@@ -147,11 +95,11 @@ fn vector_add<'ctx>(
     let (device_a, device_b) = (ctx.upload(&a)?, ctx.upload(&b)?);
     let mut device_c = ctx.zeros::<f32>(N)?;
     // As many threads in a block as keep the device fullest.
-    let threads = kernels.vector_add.kernel().best_block(0)?.threads;
+    let threads = kernels.kernels().vector_add.kernel().best_block(0)?.threads;
     let config = LaunchConfig::for_elements_in_blocks(N, threads);
     stream.scope(|s| {
-        let arguments = (&device_a, &device_b, &mut device_c.lend(s), N as u32);
-        kernels.vector_add.launch(s, config, arguments)
+        let mut device_c = device_c.lend(s);
+        kernels.vector_add(s, config, &device_a, &device_b, &mut device_c, N as u32)
     })?;
     let expected: Vec<f32> = a.iter().zip(&b).map(|(a, b)| a + b).collect();
     assert_eq!(device_c.to_vec()?, expected);
@@ -159,8 +107,8 @@ fn vector_add<'ctx>(
 
     // What does not hold is said, and nothing is launched.
     let error = stream.scope(|s| {
-        let arguments = (&device_a, &device_b, &mut device_c.lend(s), N as u32 + 1);
-        kernels.vector_add.launch(s, config, arguments)
+        let mut device_c = device_c.lend(s);
+        kernels.vector_add(s, config, &device_a, &device_b, &mut device_c, N as u32 + 1)
     });
     println!("vector_add of one more: {}", error.unwrap_err());
     Ok(())
@@ -178,9 +126,10 @@ fn matmul<'ctx>(ctx: Context<'ctx>, stream: &Stream<'ctx>, kernels: &Kernels<'ct
     let config = LaunchConfig::new([tiles(COLUMNS), tiles(ROWS), 1], [TILE, TILE, 1]);
     stream.scope(|s| {
         let (rows, inner, columns) = (ROWS as u32, INNER as u32, COLUMNS as u32);
-        let mut device_c = device_c.lend(s);
-        let arguments = (&device_a, &device_b, &mut device_c, rows, inner, columns);
-        kernels.matmul.launch(s, config, arguments)
+        let mut c = device_c.lend(s);
+        kernels.matmul(
+            s, config, &device_a, &device_b, &mut c, rows, inner, columns,
+        )
     })?;
     assert_eq!(device_c.to_vec()?, host_matmul(&a, &b, INNER, COLUMNS));
     println!(
@@ -200,7 +149,7 @@ fn reduction<'ctx>(
     let device_x = ctx.upload(&x)?;
     // As many blocks as run at once, each with a float of shared memory for a thread; then one
     // block for their sums.
-    let kernel = kernels.block_sums.kernel();
+    let kernel = kernels.kernels().block_sums.kernel();
     let multiprocessors = ctx.device().attribute(Attribute::MultiprocessorCount)?;
     let blocks = kernel.active_blocks(THREADS, 4 * THREADS)? * multiprocessors as u32;
     let (mut sums, mut sum) = (ctx.zeros::<f32>(blocks as usize)?, ctx.zeros::<f32>(1)?);
@@ -210,10 +159,8 @@ fn reduction<'ctx>(
     let mut total = [0.0];
     stream.scope(|s| {
         let (mut sums, mut sum) = (sums.lend(s), sum.lend(s));
-        kernels
-            .block_sums
-            .launch(s, config(blocks), (&device_x, &mut sums))?;
-        kernels.block_sums.launch(s, config(1), (&sums, &mut sum))?;
+        kernels.block_sums(s, config(blocks), &device_x, &mut sums)?;
+        kernels.block_sums(s, config(1), &sums, &mut sum)?;
         s.read(&sum, &mut total)
     })?;
     assert_eq!(total, [x.iter().sum::<f32>()]);
@@ -235,11 +182,16 @@ fn cooperative<'ctx>(
     let (mut device_x, mut total) = (ctx.upload(&x)?, ctx.zeros::<f32>(1)?);
     // More blocks than run at once could not wait for each other; the launch would say so.
     let multiprocessors = ctx.device().attribute(Attribute::MultiprocessorCount)?;
-    let blocks = kernels.normalise.kernel().active_blocks(THREADS, 0)? * multiprocessors as u32;
+    let blocks = kernels
+        .kernels()
+        .normalise
+        .kernel()
+        .active_blocks(THREADS, 0)?
+        * multiprocessors as u32;
     let config = LaunchConfig::new([blocks, 1, 1], [THREADS, 1, 1]);
     stream.scope(|s| {
-        let arguments = (&mut device_x.lend(s), &mut total.lend(s));
-        kernels.normalise.launch(s, config.cooperative(), arguments)
+        let (mut x, mut total) = (device_x.lend(s), total.lend(s));
+        kernels.normalise(s, config.cooperative(), &mut x, &mut total)
     })?;
     let sum: f32 = x.iter().sum();
     let expected: Vec<f32> = x.iter().map(|x| x / sum).collect();

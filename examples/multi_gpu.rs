@@ -8,20 +8,30 @@
 //! On a machine with one device, two parts on it are neighbours. Uses the real driver when the
 //! machine has one with a device, else the simulated one, and says which.
 
-#![allow(unsafe_code)] // launches a kernel, and measures the driver's own copy beside the crate's
+#![allow(unsafe_code)] // vouches for a kernel, and measures the driver's own copy beside the crate's
 
 mod common;
 
 use scoped_cuda::ffi::CUresult;
 use scoped_cuda::sim::{Peers, Simulation};
 use scoped_cuda::{
-    Buffer, Context, Detached, Driver, Error, In, Kernel, LaunchConfig, Out, Result, Stream,
-    Submitted, Transfer, family, scope,
+    Buffer, Context, Detached, Driver, Error, In, LaunchConfig, Out, Result, Stream, Submitted,
+    Transfer, family, kernels, scope,
 };
 use std::mem::swap;
 use std::time::Instant;
 
-const PTX: scoped_cuda::Ptx<'static> = scoped_cuda::include_ptx!("smooth.ptx");
+kernels! {
+    struct Smooth<'ctx>;
+
+    // SAFETY: it reads the n + 2 elements of `from`, and writes n of the n + 2 of `to`.
+    unsafe extern "smooth.ptx" {
+        safe fn smooth(from: In<f32>, to: Out<f32>, n: u32) when {
+            "from and to have n + 2 elements": n as usize + 2 <= from.min(to),
+        };
+    }
+}
+
 /// Points on all devices together.
 const POINTS: usize = 300_007;
 const STEPS: usize = 40;
@@ -80,7 +90,7 @@ fn main() -> Result<()> {
 struct Part<'ctx> {
     stream: Stream<'ctx>,
     /// A kernel belongs to its context.
-    kernel: Kernel<'ctx, (In<f32>, Out<f32>, u32)>,
+    kernel: Smooth<'ctx>,
     now: Buffer<'ctx, f32>,
     next: Buffer<'ctx, f32>,
 }
@@ -118,7 +128,7 @@ impl<'ctx> Part<'ctx> {
         let cells = [&[0.0], points, &[0.0]].concat();
         Ok(Self {
             stream: ctx.new_stream()?,
-            kernel: ctx.load_ptx(PTX)?.kernel("smooth")?,
+            kernel: Smooth::load(ctx)?,
             now: ctx.upload(&cells)?,
             next: ctx.zeros(cells.len())?,
         })
@@ -166,9 +176,7 @@ fn begin_step(
             scope.on(stream, |s| {
                 let (mut next, n) = (next.lend(s), now.len() - 2);
                 let (config, n) = (LaunchConfig::for_elements(n), n as u32);
-                // SAFETY: `smooth` reads the n + 2 elements of the first argument, and writes n of
-                // the n + 2 of the second.
-                unsafe { s.launch(kernel, config, (&*now, &mut next, n)) }
+                kernel.smooth(s, config, &*now, &mut next, n)
             })
         })?;
         Ok(ctx.detach(work))

@@ -9,19 +9,27 @@
 //! Uses the real driver when the machine has one with a device, else the simulated one, and says
 //! which.
 
-#![allow(unsafe_code)] // launches a kernel
+#![allow(unsafe_code)] // vouches for a kernel
 
 mod common;
 
 use scoped_cuda::sim::Simulation;
 use scoped_cuda::{
-    Buffer, InOut, Kernel, LaunchConfig, LentSlice, Result, ScopedStream, Stream, scope,
+    Buffer, InOut, LaunchConfig, LentSlice, Result, ScopedStream, Stream, WithLen, kernels, scope,
 };
 use std::time::{Duration, Instant};
 use std::{env, error, fs, iter, thread};
 
-/// Written by hand; `pipeline.cu` is the same kernel in CUDA C++.
-const PTX: scoped_cuda::Ptx<'static> = scoped_cuda::include_ptx!("pipeline.ptx");
+kernels! {
+    /// Written by hand; `pipeline.cu` is the same kernel in CUDA C++.
+    struct Mix<'ctx>;
+
+    // SAFETY: `mix` updates words at indices below their number only.
+    unsafe extern "pipeline.ptx" {
+        safe fn mix(words: WithLen<InOut<u32>, u32>, rounds: u32) when {};
+    }
+}
+
 /// Of the overlap efficiency, for `--check`.
 const GOAL: f64 = 0.9;
 
@@ -54,7 +62,7 @@ fn main() -> Result<(), Box<dyn error::Error>> {
             streams: [ctx.new_stream()?, ctx.new_stream()?, ctx.new_stream()?],
             ring: [ctx.zeros(chunk)?, ctx.zeros(chunk)?, ctx.zeros(chunk)?],
             chunk,
-            mix: ctx.load_ptx(PTX)?.kernel("mix")?,
+            mix: Mix::load(ctx)?,
             rounds,
         };
         println!("device: {}", ctx.device().name()?);
@@ -81,8 +89,6 @@ fn main() -> Result<(), Box<dyn error::Error>> {
     }
     Ok(())
 }
-
-type Mix<'ctx> = Kernel<'ctx, (InOut<u32>, u32, u32)>;
 
 struct Pipeline<'ctx> {
     streams: [Stream<'ctx>; 3],
@@ -179,10 +185,8 @@ fn launch<'s, 'scope, 'ctx>(
     len: usize,
     rounds: u32,
 ) -> Result<()> {
-    let mut words = buffer.slice_mut(..len)?;
-    let arguments = (&mut words, len as u32, rounds);
-    // SAFETY: `mix` updates words at indices below its second argument, and there are that many.
-    unsafe { stream.launch(mix, LaunchConfig::for_elements(len), arguments) }
+    let (config, mut words) = (LaunchConfig::for_elements(len), buffer.slice_mut(..len)?);
+    mix.mix(stream, config, &mut words, rounds)
 }
 
 /// What the kernel does to a word.

@@ -3,16 +3,27 @@
 //! Uses the real driver when the machine has one with a device, else the simulated one, and says
 //! which.
 
-#![allow(unsafe_code)] // launches a kernel
+#![allow(unsafe_code)] // vouches for a kernel
 
 mod common;
 
 use scoped_cuda::sim::Simulation;
-use scoped_cuda::{In, InOut, LaunchConfig, Result};
+use scoped_cuda::{In, InOut, LaunchConfig, Result, kernels};
 use std::time::Instant;
 
-/// Written by hand; `saxpy.cu` is the same kernel in CUDA C++.
-const PTX: scoped_cuda::Ptx<'static> = scoped_cuda::include_ptx!("saxpy.ptx");
+kernels! {
+    /// Written by hand; `saxpy.cu` is the same kernel in CUDA C++.
+    struct Saxpy<'ctx>;
+
+    // SAFETY: `saxpy` reads x[i] and updates y[i] for i below n only, whatever the grid.
+    unsafe extern "saxpy.ptx" {
+        safe fn saxpy(x: In<f32>, y: InOut<f32>, a: f32, n: u32) when {
+            "n is at most the length of x": n as usize <= x,
+            "n is at most the length of y": n as usize <= y,
+        };
+    }
+}
+
 const N: usize = 1_000_000;
 const A: f32 = 2.5;
 
@@ -28,18 +39,14 @@ fn main() -> Result<()> {
             ctx.device().name()?,
             driver.version()
         );
-        let saxpy = ctx
-            .load_ptx(PTX)?
-            .kernel::<(In<f32>, InOut<f32>, f32, u32)>("saxpy")?;
-        let stream = ctx.new_stream()?;
+        let (saxpy, stream) = (Saxpy::load(ctx)?, ctx.new_stream()?);
         let start = Instant::now();
         let device_x = ctx.upload(&x)?;
         let mut device_y = ctx.upload(&y)?;
         stream.scope(|s| {
             let mut device_y = device_y.lend(s);
             let config = LaunchConfig::for_elements(N);
-            // SAFETY: `saxpy` reads x and updates y at indices below n, and both have n elements.
-            unsafe { s.launch(&saxpy, config, (&device_x, &mut device_y, A, N as u32)) }?;
+            saxpy.saxpy(s, config, &device_x, &mut device_y, A, N as u32)?;
             s.read(&device_y, &mut y)
         })?;
         Ok(start.elapsed())

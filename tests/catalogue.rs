@@ -12,7 +12,7 @@ use std::{env, fs};
 const FIELDS: [&str; 7] = ["Claim", "Misuse", "In C", "Real", "rustc", "Reads", "Fix"];
 
 /// The kinds of misuse, in the order of the page, and what they have in common.
-const CLASSES: [(&str, &str); 8] = [
+const CLASSES: [(&str, &str); 9] = [
     (
         "escape",
         "Something is kept after the end of what it belongs to.",
@@ -32,6 +32,10 @@ const CLASSES: [(&str, &str); 8] = [
     (
         "types",
         "Bytes that are not what the other side takes them for.",
+    ),
+    (
+        "declared",
+        "What `kernels!` declares is not what the PTX says, or is used as what it is not.",
     ),
     (
         "graph",

@@ -1,29 +1,18 @@
 //! What a reader sees of the first examples compiles as it stands: the front page of the
 //! documentation and the README, without the lines that are hidden there.
-//!
-//! A program that goes on from the one before it gets the variables of that one as parameters.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The pages with their programs: what stands around each of them here.
-const PAGES: [(&str, &[(&str, &str)]); 2] = [
-    ("src/lib.md", &[STATEMENTS]),
-    ("README.md", &[PROGRAM, SAFE_LAUNCH]),
-];
+const PAGES: [(&str, &[(&str, &str)]); 2] =
+    [("src/lib.md", &[STATEMENTS]), ("README.md", &[PROGRAM])];
 
 const PROGRAM: (&str, &str) = ("", "");
 const STATEMENTS: (&str, &str) = (
     "fn main() -> Result<(), Box<dyn std::error::Error>> {\n",
     "\nOk(())\n}\n",
-);
-const SAFE_LAUNCH: (&str, &str) = (
-    "use scoped_cuda::{Buffer, In, InOut, Kernel, LaunchConfig, Result, Stream};\n\
-     pub fn part<'gpu>(\n    stream: &Stream<'gpu>,\n    saxpy: Kernel<'gpu, (In<f32>, InOut<f32>, f32, u32)>,\n\
-         device_x: Buffer<'gpu, f32>,\n    mut device_y: Buffer<'gpu, f32>,\n    n: usize,\n    a: f32,\n\
-     ) -> Result<()> {\n",
-    "\nOk(())\n}\nfn main() {}\n",
 );
 
 fn project() -> PathBuf {

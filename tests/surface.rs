@@ -14,7 +14,7 @@ const HARMLESS: &[(&str, &str)] = &[
 ];
 
 /// Public traits that other crates may implement. There is none that vouches for memory.
-const OPEN: &[&str] = &["ConstText", "Family", "Attached"];
+const OPEN: &[&str] = &["ConstText", "Family", "Attached", "Header"];
 
 /// Public traits that are implemented for all types with a foreign trait: nobody else can implement
 /// them.
@@ -58,7 +58,9 @@ fn hidden_items_ask_for_the_token() {
         for (at, _) in text.match_indices("#[doc(hidden)]") {
             let item = item(text[at + "#[doc(hidden)]".len()..].trim_start());
             let is_sealed = item.contains("token: Token") || item.contains("token: sealed::Token");
-            if !is_sealed && !HARMLESS.contains(&(&*file, &*item)) {
+            // What a macro writes is the caller's code, which can call nothing else.
+            let is_macro = item.starts_with("#[macro_export] macro_rules! __");
+            if !is_sealed && !is_macro && !HARMLESS.contains(&(&*file, &*item)) {
                 unknown.push(format!("src/{file}: {item}"));
             }
         }
@@ -92,7 +94,7 @@ fn public_traits_are_sealed() {
             .iter()
             .any(|seal| head.contains(seal) || body[..end].contains(seal));
             // A trait that needs a sealed one is sealed with it.
-            let inherits = ["Memory<", "PitchedMemory<"]
+            let inherits = ["Memory<", "PitchedMemory<", "Any"]
                 .iter()
                 .any(|base| head.contains(&format!(": {base}")));
             let known = OPEN.contains(&&*name) || BLANKET.contains(&&*name);

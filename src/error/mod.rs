@@ -495,6 +495,21 @@ pub enum Error {
         got: usize,
     },
 
+    /// The PTX declares a parameter of another alignment.
+    #[error(
+        "parameter {index} of kernel `{kernel}` is declared `{got}`, the Rust type is aligned to {want} bytes"
+    )]
+    ArgAlign {
+        /// The kernel.
+        kernel: String,
+        /// Which parameter, from 0.
+        index: usize,
+        /// The alignment of the Rust type, in bytes.
+        want: usize,
+        /// What the PTX declares.
+        got: String,
+    },
+
     /// The PTX declares a parameter of another kind: an integer where the Rust type is a
     /// floating-point number, for example.
     #[error("parameter {index} of kernel `{kernel}` is declared `{got}`, the Rust type is {want}")]

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // looks variables up, unloads modules
 
-use super::declarations::Declared;
+use super::declared::Declared;
 use super::limits::Limits;
 use crate::context::Context;
 use crate::error::Result;

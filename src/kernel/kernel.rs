@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // asks the driver about functions
 
-use super::declarations::Declared;
+use super::declared::Declared;
 use super::image::Image;
 use super::limits::Limits;
 use super::module::Module;

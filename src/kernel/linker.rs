@@ -14,6 +14,7 @@ use crate::error::{Error, ImageError, ImageKind, Result};
 use crate::ffi::*;
 use crate::internal::calls::{self, JitArguments};
 use crate::internal::current;
+use std::collections::HashMap;
 use std::ffi::CString;
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -334,7 +335,7 @@ impl<'ctx> Context<'ctx> {
         }
         // SAFETY: whole, by its own headers (`Linker::finish`); this driver made it of inputs that
         // were compiled, or that somebody vouched for, and nobody can have changed it (C12).
-        unsafe { load_binary(self, linked.bytes(), &JitOptions::default()) }
+        unsafe { load_binary(self, linked.bytes(), &JitOptions::default(), HashMap::new()) }
     }
 }
 

@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // hands images to the driver
 
 use super::binary::{check_cubin, check_fatbin};
-use super::declarations;
+use super::declared;
 use super::jit::JitOptions;
 use super::load_image::{LoadFailure, bad_image, load, load_binary};
 use super::module::Module;
@@ -11,6 +11,7 @@ use super::ptx::Ptx;
 use super::ptx_check::ptx_text;
 use crate::context::Context;
 use crate::error::{Error, ImageError, ImageKind, Result};
+use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
@@ -45,7 +46,7 @@ impl<'ctx> Context<'ctx> {
     pub fn load_ptx_with(self, ptx: Ptx<'_>, options: &JitOptions) -> Result<Module<'ctx>> {
         let text =
             ptx_text(ptx.as_str()).map_err(|reason| ImageError::new(ImageKind::Ptx, reason, ""))?;
-        let declared = declarations::read(ptx.as_str());
+        let declared = declared::read(ptx.as_str());
         // SAFETY: text with a NUL at its end.
         unsafe { load(self, text.as_ptr().cast(), options, declared) }.map_err(|refused| {
             match refused {
@@ -146,7 +147,7 @@ impl<'ctx> Context<'ctx> {
     pub unsafe fn load_cubin(self, image: &[u8]) -> Result<Module<'ctx>> {
         check_cubin(image).map_err(bad_image)?;
         // SAFETY: a whole cubin, by its own headers; that they are right is the caller's promise.
-        unsafe { load_binary(self, image, &JitOptions::default()) }
+        unsafe { load_binary(self, image, &JitOptions::default(), HashMap::new()) }
     }
 
     /// Loads a fatbin, as `nvcc -fatbin` and `fatbinary` make it (`cuModuleLoadDataEx`): cubins for
@@ -180,6 +181,6 @@ impl<'ctx> Context<'ctx> {
     pub unsafe fn load_fatbin(self, image: &[u8], options: &JitOptions) -> Result<Module<'ctx>> {
         check_fatbin(image).map_err(bad_image)?;
         // SAFETY: a whole fatbin, by its own header; that it is right is the caller's promise.
-        unsafe { load_binary(self, image, options) }
+        unsafe { load_binary(self, image, options, HashMap::new()) }
     }
 }

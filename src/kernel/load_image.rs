@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // hands images to the driver
 
-use super::declarations::Declared;
+use super::declared::Declared;
 use super::image::Image;
 use super::jit::JitOptions;
 use super::module::Module;
@@ -29,9 +29,10 @@ pub(super) unsafe fn load_binary<'ctx>(
     context: Context<'ctx>,
     image: &[u8],
     options: &JitOptions,
+    declared: HashMap<String, Vec<Declared>>,
 ) -> Result<Module<'ctx>> {
     // SAFETY: the caller promises: `image` is a whole cubin or fatbin, as the CUDA tools make them.
-    unsafe { load(context, image.as_ptr().cast(), options, HashMap::new()) }.map_err(|refused| {
+    unsafe { load(context, image.as_ptr().cast(), options, declared) }.map_err(|refused| {
         match refused {
             LoadFailure::Image { error, log } => {
                 let reason = error.to_string();

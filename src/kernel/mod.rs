@@ -5,7 +5,7 @@ mod access;
 mod args;
 mod attributes;
 mod binary;
-mod declarations;
+pub mod declared;
 mod global;
 mod image;
 mod jit;

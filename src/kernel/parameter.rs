@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // asks the driver about functions
 
-use super::declarations::Declared;
+use super::declared::Declared;
 use super::module::Module;
 use super::params::ParamLayout;
 use crate::error::{Error, Result};
@@ -97,8 +97,8 @@ pub(super) fn check_parameters(
     }
 }
 
-/// Compares the kinds of Rust types with those that the PTX of the module declares, when it was
-/// loaded from text.
+/// Compares the kinds and alignments of Rust types with those that the PTX of the module declares,
+/// when it was loaded from text.
 pub(super) fn check_kinds(
     layout: &[&[ParamLayout]],
     declared: &[Declared],
@@ -106,13 +106,23 @@ pub(super) fn check_kinds(
 ) -> Result<()> {
     let layout = layout.iter().copied().flatten();
     for (index, (layout, declared)) in layout.zip(declared).enumerate() {
-        let kind = layout.kind();
-        if !declared.admits(kind) {
+        let (kind, align) = (layout.kind(), layout.align());
+        let (kernel, got) = (|| kernel.to_owned(), || declared.text.clone());
+        if !declared.kind.admits(kind) {
             return Err(Error::ArgKind {
-                kernel: kernel.to_owned(),
+                kernel: kernel(),
                 index,
                 want: kind.to_string(),
-                got: declared.text.clone(),
+                got: got(),
+            });
+        }
+        // 0 if the text does not tell.
+        if ![0, align].contains(&declared.align) {
+            return Err(Error::ArgAlign {
+                kernel: kernel(),
+                index,
+                want: align,
+                got: got(),
             });
         }
     }

@@ -1,6 +1,6 @@
 //! The types of kernel parameters.
 
-use super::declarations::Kind;
+use super::declared::Kind;
 use crate::ffi::CUdeviceptr;
 use crate::memory::sealed::{Sealed, Token};
 use bytemuck::{AnyBitPattern, Pod};
@@ -50,9 +50,17 @@ pub struct Null;
 /// Size and alignment of a parameter in a kernel's parameter list, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct ParamLayout {
-    size: usize,
-    align: usize,
-    kind: fn() -> Kind,
+    pub(super) size: usize,
+    pub(super) align: usize,
+    pub(super) kind: KindOf,
+}
+
+/// How what a parameter is is known.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum KindOf {
+    Known(Kind),
+    /// By its type, which a constant cannot compare on Rust 1.85.
+    Type(fn() -> Kind),
 }
 
 impl ParamLayout {
@@ -62,21 +70,29 @@ impl ParamLayout {
         Self {
             size: size_of::<T>(),
             align: align_of::<T>(),
-            kind: kind_of::<T>,
+            kind: KindOf::Type(kind_of::<T>),
         }
     }
 
     /// The layout of a pointer to device memory.
     pub(super) const fn pointer() -> Self {
+        Self::known::<CUdeviceptr>(Kind::Pointer)
+    }
+
+    /// The layout of a type of which it is known what it is.
+    const fn known<T: 'static>(kind: Kind) -> Self {
         Self {
-            kind: || Kind::Pointer,
-            ..Self::of::<CUdeviceptr>()
+            kind: KindOf::Known(kind),
+            ..Self::of::<T>()
         }
     }
 
     /// What the parameter is.
     pub(super) fn kind(self) -> Kind {
-        (self.kind)()
+        match self.kind {
+            KindOf::Known(kind) => kind,
+            KindOf::Type(kind) => kind(),
+        }
     }
 
     /// The size in bytes.
@@ -235,21 +251,24 @@ impl<P: Pointer> Sealed for Optional<P> {}
 impl<P: Pointer> Pointer for Optional<P> {}
 
 impl<P: Pointer, N: Count> Param for WithLen<P, N> {
-    const LAYOUT: &'static [ParamLayout] = &[ParamLayout::pointer(), ParamLayout::of::<N>()];
+    const LAYOUT: &'static [ParamLayout] = &[
+        ParamLayout::pointer(),
+        ParamLayout::known::<N>(Kind::Integer),
+    ];
     type Seen = P::Seen;
 
     fn seal(_: Token) {}
 }
 
 impl<P: Pointer> Param for PtrLen<P> {
-    const LAYOUT: &'static [ParamLayout] = &[ParamLayout::of::<[u64; 2]>()];
+    const LAYOUT: &'static [ParamLayout] = &[ParamLayout::known::<[u64; 2]>(Kind::Bytes)];
     type Seen = P::Seen;
 
     fn seal(_: Token) {}
 }
 
 impl Param for SharedBytes {
-    const LAYOUT: &'static [ParamLayout] = &[ParamLayout::of::<u32>()];
+    const LAYOUT: &'static [ParamLayout] = &[ParamLayout::known::<u32>(Kind::Integer)];
     type Seen = u32;
 
     fn seal(_: Token) {}

@@ -37,8 +37,8 @@ pub struct Ptx<'a> {
 /// Text as a constant of a type: it was part of the program when that was compiled. Open: any crate
 /// may implement it; a constant cannot come from anywhere at run time.
 ///
-/// [`ptx!`](crate::ptx), [`include_ptx!`](crate::include_ptx) and `trusted!` (feature `nvrtc`)
-/// implement it for a type of their own.
+/// [`ptx!`](crate::ptx), [`include_ptx!`](crate::include_ptx), [`kernels!`](crate::kernels) and
+/// `trusted!` (feature `nvrtc`) implement it for a type of their own.
 pub trait ConstText {
     /// The text.
     const TEXT: &'static str;

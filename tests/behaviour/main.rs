@@ -5,6 +5,7 @@ mod common;
 
 mod captures;
 mod context;
+mod declared;
 mod detached;
 mod driver;
 mod event;

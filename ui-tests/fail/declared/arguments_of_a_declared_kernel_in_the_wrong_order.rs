@@ -1,0 +1,28 @@
+//! Claim:   C9
+//! Misuse:  exchange two arguments of a launch
+//! In C:    the kernel reads the bytes as what they are not
+//! Real:    none known
+//! rustc:   is not an argument for a kernel parameter
+//! Reads:   the method has the parameters in the kernel's order, with their names
+//! Fix:     the order of the declaration
+
+use scoped_cuda::{Buffer, In, InOut, LaunchConfig, Result, Stream, kernels};
+
+kernels! {
+    struct Saxpy<'ctx>;
+    extern "../../declared.ptx" {
+        unsafe fn saxpy(x: In<f32>, y: InOut<f32>, a: f32, n: u32);
+    }
+}
+
+type Memory<'g> = Buffer<'g, f32>;
+
+fn f<'g>(stream: &Stream<'g>, saxpy: &Saxpy<'g>, x: &Memory<'g>, y: &mut Memory<'g>) -> Result<()> {
+    stream.scope(|s| {
+        let (n, mut y) = (LaunchConfig::for_elements(3), y.lend(s));
+        // SAFETY: the kernel does nothing.
+        unsafe { saxpy.saxpy(s, n, x, &mut y, 3, 2.0) } // <-
+    })
+}
+
+fn main() {}

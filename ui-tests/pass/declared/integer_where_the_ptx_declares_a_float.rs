@@ -1,0 +1,10 @@
+//! Twin of `fail/declared/integer_where_the_ptx_declares_a_float.rs`.
+
+use scoped_cuda::{In, InOut, kernels};
+
+kernels! {
+    struct Kernels<'ctx>;
+    extern "../../declared.ptx" {
+        unsafe fn saxpy(x: In<f32>, y: InOut<f32>, a: f32, n: u32);
+    }
+}
