@@ -11,6 +11,7 @@ mod driver;
 pub mod error;
 mod extent;
 pub mod graph;
+pub mod guide;
 mod internal;
 pub mod kernel;
 pub mod memory;
