@@ -8,7 +8,7 @@
 
 mod common;
 
-use common::launches::Float4;
+use common::launches::{Aligned, Float4};
 use common::{on, real, simulated};
 use scoped_cuda::error::{ImageError, Version};
 use scoped_cuda::kernel::Parameter;
@@ -244,13 +244,13 @@ fn parameters_of_every_kind_are_read() {
                 call.store(0, &[2.0 * v[1] + 4.0, pair[1] as f32 + a]);
             });
         }
-        type Many = (Out<f32>, Float4, [f64; 2], u8, u16, u32);
+        type Many = (Out<f32>, Float4, Aligned, u8, u16, u32);
         let many = module.kernel::<Many>("many")?;
         let mut out = ctx.zeros::<f32>(2)?;
         ctx.new_stream()?.scope(|s| {
             let mut out = out.lend(s);
             let config = LaunchConfig::new([1; 3], [1; 3]).dynamic_shared_bytes(256);
-            let pair = [f64::from_bits(7), 0.25];
+            let pair = Aligned([f64::from_bits(7), 0.25]);
             let v = Float4([1.0, 10.0, 100.0, 1000.0]);
             let arguments = (&mut out, v, pair, 1, 0, 0);
             // SAFETY: `many` writes two floats.

@@ -7,6 +7,7 @@ use scoped_cuda::{Driver, Result};
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
 use std::ptr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub(crate) fn driver() -> Result<Driver> {
     // SAFETY: the functions below have the signatures of cuda.h (a `&mut` is passed like a `*mut`,
@@ -21,6 +22,12 @@ const ADDRESS: CUdeviceptr = 0x7000_0000_0000;
 
 fn handle() -> *mut c_void {
     (&raw const OBJECT).cast_mut().cast()
+}
+
+/// One that no other object has: streams are told apart by their handles.
+fn fresh_handle() -> *mut c_void {
+    static MADE: AtomicUsize = AtomicUsize::new(1);
+    handle().wrapping_byte_add(MADE.fetch_add(1, Ordering::Relaxed))
 }
 
 thread_local! {
@@ -135,8 +142,8 @@ entry_points! {
     cuMemAllocManaged(address: &mut CUdeviceptr, bytes: usize, _flags: c_uint) { *address = leaked(bytes).expose_provenance() as CUdeviceptr; }
     cuMemHostGetDevicePointer(address: &mut CUdeviceptr, _memory: *mut c_void, _flags: c_uint) { *address = ADDRESS; }
 
-    cuStreamCreate(stream: &mut CUstream, _flags: c_uint) { *stream = CUstream::from_ptr(handle()); }
-    cuStreamCreateWithPriority(stream: &mut CUstream, _flags: c_uint, _priority: c_int) { *stream = CUstream::from_ptr(handle()); }
+    cuStreamCreate(stream: &mut CUstream, _flags: c_uint) { *stream = CUstream::from_ptr(fresh_handle()); }
+    cuStreamCreateWithPriority(stream: &mut CUstream, _flags: c_uint, _priority: c_int) { *stream = CUstream::from_ptr(fresh_handle()); }
     cuStreamDestroy(_stream: CUstream) {}
     cuStreamSynchronize(_stream: CUstream) {}
     cuStreamQuery(_stream: CUstream) {}

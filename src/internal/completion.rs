@@ -7,6 +7,7 @@ use crate::ffi::{CU_EVENT_DISABLE_TIMING, CUevent, CUresult, CUstream};
 use crate::internal::calls;
 use crate::internal::context_handle::ContextHandle;
 use crate::internal::current;
+use crate::internal::few::Few;
 use crate::internal::held::{Left, Place};
 use crate::internal::host_function::{self, Owner};
 use crate::internal::in_flight::InFlight;
@@ -132,14 +133,15 @@ impl Completion {
         &mut self,
         context: &ContextHandle,
         completions: &Completions,
-        streams: &[CUstream],
+        streams: &Few<CUstream>,
     ) -> Result<()> {
-        if let &[stream] = streams {
+        let mut all = streams.iter();
+        if let (Some(&stream), None) = (all.next(), all.next()) {
             // SAFETY: the caller's promise.
             return unsafe { self.record(context, stream) };
         }
         let joined = self.stream_of_its_own(context, completions)?;
-        for &stream in streams {
+        for &stream in streams.iter() {
             // SAFETY: the caller's promise.
             unsafe { self.record(context, stream) }?;
             // SAFETY: both live until `Completions::close`.

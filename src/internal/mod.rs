@@ -10,6 +10,7 @@ pub(crate) mod context_handle;
 pub(crate) mod context_state;
 pub(crate) mod current;
 pub(crate) mod deferred;
+pub(crate) mod few;
 pub(crate) mod held;
 pub(crate) mod host_function;
 pub(crate) mod in_flight;

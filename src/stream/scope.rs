@@ -8,6 +8,7 @@ use crate::ffi::CUstream;
 use crate::internal::calls;
 use crate::internal::context_handle::ContextHandle;
 use crate::internal::context_state::ContextState;
+use crate::internal::few::Few;
 use crate::internal::host_function::Owner;
 use crate::internal::in_flight::InFlight;
 use crate::internal::loans::LoanScope;
@@ -77,7 +78,7 @@ pub fn try_scope<'scope, R, E: From<Error>>(
 
 /// A region in which work may be pending. Made by [`scope`](scope()).
 pub struct Scope<'scope> {
-    used: Mutex<Vec<Used<'scope>>>,
+    used: Mutex<Few<Used<'scope>>>,
     owner: Owner,
     /// A scope that could be taken for a shorter one would lend memory that is not borrowed until
     /// the wait.
@@ -97,17 +98,19 @@ impl Scope<'_> {
     /// be lent for it stays until their work is done (C11).
     pub(crate) fn new(owner: Owner) -> Self {
         Self {
-            used: Mutex::new(Vec::new()),
+            used: Mutex::new(Few::new()),
             owner,
             _invariant: PhantomData,
         }
     }
 
     /// The streams that were used.
-    pub(crate) fn into_streams(self) -> Vec<CUstream> {
+    pub(crate) fn into_streams(self) -> Few<CUstream> {
         let used = self.used.into_inner();
         let used = used.unwrap_or_else(PoisonError::into_inner);
-        used.iter().map(|used| used.stream).collect()
+        let mut streams = Few::new();
+        used.iter().for_each(|used| streams.push(used.stream));
+        streams
     }
 }
 

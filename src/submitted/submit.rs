@@ -7,6 +7,7 @@ use crate::context::Context;
 use crate::detached::Attached;
 use crate::error::Result;
 use crate::ffi::CUstream;
+use crate::internal::few::Few;
 use crate::internal::held::Held;
 use crate::internal::host_function::Owner;
 use crate::internal::wait::drains;
@@ -78,7 +79,9 @@ impl<'ctx> Stream<'ctx> {
                 enqueue(ScopedStream::new(self, guard.into(), owner), lent)
             }));
             drop(loans);
-            (outcome, [self.as_raw()])
+            let mut streams = Few::new();
+            streams.push(self.as_raw());
+            (outcome, streams)
         })
     }
 }
@@ -127,10 +130,10 @@ impl<'ctx> Context<'ctx> {
 
 impl<'ctx, A: Attached<'ctx>> Submitted<'ctx, A> {
     /// `enqueue` enqueues work on streams of the context, and says which, and does not unwind.
-    fn begin<S: AsRef<[CUstream]>>(
+    fn begin(
         context: Context<'ctx>,
         owned: A,
-        enqueue: impl FnOnce(Owner, &mut A) -> (thread::Result<Result<()>>, S),
+        enqueue: impl FnOnce(Owner, &mut A) -> (thread::Result<Result<()>>, Few<CUstream>),
     ) -> Result<Self, Box<NotSubmitted<'ctx, A>>> {
         let state = context.state();
         let completions = state.completions();
@@ -149,15 +152,15 @@ impl<'ctx, A: Attached<'ctx>> Submitted<'ctx, A> {
         // long as the context, which waits for the work (C1, C11).
         let lent = unsafe { held.lend() };
         let (outcome, streams) = enqueue(owner, lent);
-        let streams = streams.as_ref();
         // SAFETY: streams of the context, which the user of them has not dropped yet.
-        let mut record = || unsafe { completion.record_all(state, completions, streams) };
-        let recorded = match streams.is_empty() {
+        let mut record = || unsafe { completion.record_all(state, completions, &streams) };
+        let is_idle = streams.iter().next().is_none();
+        let recorded = match is_idle {
             true => Ok(()),
             false => record(),
         };
         let begun = match &recorded {
-            Ok(()) if !streams.is_empty() => State::Running(Work {
+            Ok(()) if !is_idle => State::Running(Work {
                 completion,
                 owner,
                 held,

@@ -15,6 +15,11 @@ pub(crate) struct Pair {
     pub(crate) b: f64,
 }
 
+/// Two doubles that a kernel declares with the alignment of 16 bytes.
+#[derive(Clone, Copy, PartialEq, Debug, Zeroable, Pod)]
+#[repr(C, align(16))]
+pub(crate) struct Aligned(pub(crate) [f64; 2]);
+
 /// `float4`.
 #[derive(Clone, Copy, PartialEq, Debug, Zeroable, Pod)]
 #[repr(C, align(16))]
