@@ -56,6 +56,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation { name: "owned context, with (raw: push, pop)", batch: 200, goal: Goal::Over(150.0), measure: owned::with },
     Operation { name: "owned context, with, where it is current (raw: current?)", batch: 200, goal: Goal::Over(150.0), measure: owned::with_inside },
     Operation { name: "submit + wait, a fill (raw: fill, event)", batch: 50, goal: Goal::Over(500.0), measure: owned::submit },
+    Operation { name: "submit + wait, 100 fills (raw: fills, event)", batch: 5, goal: Goal::Same(1.05), measure: owned::chain },
     Operation { name: "graph launch, 100 kernels",     batch: 20,  goal: Goal::Thin, measure: |lab, plan| graphs::launch(lab, plan, Shape::Chain(100)) },
     Operation { name: "graph launch, 1000 kernels",    batch: 2,   goal: Goal::Thin, measure: |lab, plan| graphs::launch(lab, plan, Shape::Chain(1000)) },
     Operation { name: "graph of 1000 kernels, launch and wait", batch: 2, goal: Goal::Same(1.02), measure: |lab, plan| graphs::replay(lab, plan, Shape::Chain(1000)) },

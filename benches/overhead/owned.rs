@@ -40,6 +40,15 @@ pub(crate) fn with_inside(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
 
 /// A fill that is submitted and waited for, against the same with an event.
 pub(crate) fn submit(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
+    fills(lab, plan, 1)
+}
+
+/// The same with a hundred of them: operations that nobody waits for one by one.
+pub(crate) fn chain(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
+    fills(lab, plan, 100)
+}
+
+fn fills(lab: &Lab<'_>, plan: Plan, count: usize) -> Result<Comparison> {
     let (symbols, stream) = (lab.symbols, lab.stream.as_raw());
     let mut kept: Option<Buffer<'_, u32>> = Some(lab.ctx.zeros(1)?);
     let address = kept.as_ref().map_or(0, Buffer::as_raw);
@@ -47,8 +56,10 @@ pub(crate) fn submit(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
     // SAFETY: the out-pointer is valid for the call, and the lab's context is current.
     succeed(unsafe { (symbols.cuEventCreate)(&raw mut event, CU_EVENT_DISABLE_TIMING) })?;
     let raw = || {
-        // SAFETY: the memory has a number and is the benchmark's.
-        succeed(unsafe { (symbols.cuMemsetD32Async)(address, 7, 1, stream) })?;
+        for _ in 0..count {
+            // SAFETY: the memory has a number and is the benchmark's.
+            succeed(unsafe { (symbols.cuMemsetD32Async)(address, 7, 1, stream) })?;
+        }
         // SAFETY: event and stream are live, of one context.
         succeed(unsafe { (symbols.cuEventRecord)(event, stream) })?;
         // SAFETY: the event is live.
@@ -56,9 +67,10 @@ pub(crate) fn submit(lab: &Lab<'_>, plan: Plan) -> Result<Comparison> {
     };
     let mut ours = || {
         if let Some(owned) = kept.take() {
-            let work = lab
-                .stream
-                .submit(owned, |s, own| s.fill(&mut own.lend(s), 7))?;
+            let work = lab.stream.submit(owned, |s, own| {
+                let mut own = own.lend(s);
+                (0..count).try_for_each(|_| s.fill(&mut own, 7))
+            })?;
             kept = Some(work.wait()?);
         }
         Ok(())
